@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit import _plots
-from splitcredit._tables import check_whole
+from splitcredit._tables import check_whole, column_of, places_of
 
 # Groups of rows with similar values of a feature, in which others are compared with it.
 _GROUPS = 10
@@ -50,7 +50,7 @@ def waterfall(attribution, ax, output, top, X, row):
     reach = f"from the baseline {start:.4g} to {ends[-1]:.4g}"
     _plots.label(ax, attribution, order, f"{_plots.title(attribution, [output])}\n{reach}")
     if X is not None:
-        shown = [_text(_column(X, j).iloc[row]) for j in order]
+        shown = [_text(column_of(X, j).iloc[row]) for j in order]
         names = [_plots.shortened(attribution.feature_names[j], 30) for j in order]
         texts = [f"{name} = {text}" for name, text in zip(names, shown, strict=True)]
         ax.set_yticks(np.arange(len(order)), texts)
@@ -62,7 +62,7 @@ def scatter(attribution, ax, output, X, j):
     if X is None:
         raise ValueError("a scatter shows the values of a feature: pass X=, the explained rows")
     values, names = attribution.values[:, j, output], attribution.feature_names
-    x, labels = places_of(_column(X, j))
+    x, labels = places_of(column_of(X, j))
     table = _plots.numbers(X)
     table[:, j] = x
     k = partner(values, table, j)
@@ -149,28 +149,6 @@ def partner(values, X, j):
         explained += np.divide(products**2, squares, out=np.zeros(len(squares)), where=squares > 0)
     explained[j] = 0.0
     return int(explained.argmax()) if explained.any() else None
-
-
-def places_of(column):
-    """Where the values of a column stand on an axis, float64, and labels of 0, 1, ... or None.
-
-    Numbers stand at themselves, labels at their places in the order of the categories. Missing
-    ones are NaN.
-    """
-    import pandas as pd
-
-    if pd.api.types.is_numeric_dtype(column):
-        return column.to_numpy(np.float64, na_value=np.nan), None
-    labels = pd.Categorical(column).remove_unused_categories()
-    return np.where(labels.codes < 0, np.nan, labels.codes), [str(c) for c in labels.categories]
-
-
-def _column(X, j):
-    import pandas as pd
-
-    if hasattr(X, "iloc"):
-        return X.iloc[:, j]
-    return pd.Series(np.asarray(X)[:, j]).infer_objects()
 
 
 def _signed(number):

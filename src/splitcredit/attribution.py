@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from splitcredit._names import as_names, check_index, feature_index, indexed
-from splitcredit._stored import SHOWN, Result, check_fields, parameters_of
+from splitcredit._stored import (
+    SHOWN,
+    Result,
+    arrays_of_rows,
+    check_fields,
+    parameters_of,
+    rows_of_arrays,
+)
 from splitcredit._tables import numbers, rows_at
 
 
@@ -274,7 +281,10 @@ class Attribution(Result):
         return _plots.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field but `index` as an array that `numpy.savez` can store; None is left out."""
+        """Every field but `index` and `source` as arrays for `numpy.savez`; None is left out.
+
+        Of labels in `data` the array has codes, and ``data_labels`` has the labels as text.
+        """
         arrays = {
             "values": self.values,
             "baseline": self.baseline,
@@ -285,7 +295,7 @@ class Attribution(Result):
         }
         if self.output_index is not None:
             arrays["output_index"] = self.output_index
-        return arrays
+        return arrays if self.data is None else arrays | arrays_of_rows(self.data)
 
     @classmethod
     def from_arrays(cls, arrays) -> Attribution:
@@ -525,11 +535,14 @@ def _check_origin(result):
 
 def _plain(kind, arrays):
     """Stored arrays as the arguments they came from."""
-    check_fields(kind, arrays)
     fields = dict(arrays)
+    labels = fields.pop("data_labels", None)
+    check_fields(kind, fields)
     fields["method"] = fields["method"].item()
     if "parameters" in fields:
         fields["parameters"] = parameters_of(fields["parameters"].item())
     for name in {"feature_names", "output_names"} & set(fields):
         fields[name] = tuple(fields[name].tolist())
+    if labels is not None:
+        fields["data"] = rows_of_arrays(fields["data"], labels, fields["feature_names"])
     return fields

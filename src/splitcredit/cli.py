@@ -215,7 +215,7 @@ def _parameters(given, method, function):
 
 def _hints(function):
     """What the signature of a function says of its parameters, where arrays may be anything."""
-    return typing.get_type_hints(function, localns={"ArrayLike": object})
+    return typing.get_type_hints(function, localns={"ArrayLike": object, "Callable": object})
 
 
 def _typed(name, text, hint):
@@ -299,9 +299,9 @@ def explain(given):
     X, y = split(files.table_of(given.table, given.rows))
     result = face.explain(model, X, given.method, y=y, progress=given.progress, **options)
     if given.form == "png":
-        seen, feature = unwrap(model)[1].rows(X), given.feature
+        feature = given.feature
         feature = None if feature is None else _named(feature, result.feature_names)
-        _draw(given, result.plot, X=seen, kind=given.kind, row=given.row, feature=feature)
+        _draw(given, result.plot, kind=given.kind, row=given.row, feature=feature)
         return
     frame = _frame(result)
     if given.form == "table":

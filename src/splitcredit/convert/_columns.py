@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from splitcredit._names import names_of_columns
+
 # Attributes of fitted steps that make several features of a column, and put its name before each.
 _BY_COLUMN = ("categories_", "bin_edges_", "bsplines_")
 
@@ -51,11 +53,11 @@ class Source:
 
         own = [k for k, name in enumerate(self.names) if name in names]
         rows, features = self.rows, [j for j, k in enumerate(self.column) if k < 0]
-        if hasattr(rows, "columns") and hasattr(rows, "iloc"):
+        if hasattr(rows, "iloc"):
             labels = {str(label): k for k, label in enumerate(rows.columns)}
             rows = rows.iloc[:, [labels[self.names[k]] for k in own]]
         else:
-            rows = pd.DataFrame(np.asarray(rows)[:, own]).infer_objects()
+            rows = pd.DataFrame(rows[:, own]).infer_objects()
         data = data.iloc[:, features] if hasattr(data, "iloc") else data[:, features]
         return pd.concat([rows.reset_index(drop=True), pd.DataFrame(np.asarray(data))], axis=1)
 
@@ -78,15 +80,20 @@ def _without(name, steps):
 
 def source(pipelines, X) -> Source | None:
     """Where the features come from; None if there are no steps, or these do not tell."""
-    if not pipelines:
+    import pandas as pd
+
+    if not pipelines or hasattr(X, "toarray"):
         return None
     try:
         first = pipelines[0]
         given = getattr(first, "feature_names_in_", None)
         names = [f"x{j}" for j in range(first.n_features_in_)] if given is None else list(given)
-        features, column = _through(pipelines, names)
+        _, column = _through(pipelines, names)
     except (AttributeError, ValueError):  # a step that names no features
         return None
+    if not hasattr(X, "iloc"):
+        labels, X = names_of_columns(X), X if isinstance(X, np.ndarray) else np.asarray(X)
+        X = X if labels is None else pd.DataFrame(X, columns=labels)
     return Source(X, tuple(map(str, names)), tuple(column))
 
 
@@ -101,13 +108,17 @@ def _through(steps, names):
 
 def _made_of(step, names):
     if hasattr(step, "named_steps"):
-        return _through([part for _, part in step.steps if part not in (None, "passthrough")], names)
+        return _through(
+            [part for _, part in step.steps if part not in (None, "passthrough")], names
+        )
     made = list(step.get_feature_names_out(names))
     if hasattr(step, "output_indices_"):  # of a ColumnTransformer
         return made, _of_blocks(step, names, len(made))
     if made == list(names):
         return made, list(range(len(names)))
-    return made, [_named_before(step, name.removeprefix("missingindicator_"), names) for name in made]
+    return made, [
+        _named_before(step, name.removeprefix("missingindicator_"), names) for name in made
+    ]
 
 
 def _of_blocks(step, names, n_made):

@@ -60,9 +60,13 @@ class Steps:
         names = forest.feature_names if forest.names_given else self.names_out()
         if names is None or len(names) != forest.n_features:
             return forest
-        short = _columns.shortened(names, self.pipelines)
+        short = self.shortened(names)
         full = None if short == names else names
         return replace(forest, feature_names=short, full_names=full, names_given=True)
+
+    def shortened(self, names) -> tuple[str, ...]:
+        """Names of features without those of the steps, where they stay distinct."""
+        return _columns.shortened(names, self.pipelines)
 
     def names_out(self):
         """Names that the last step gives out; None if there is none, or it does not know them."""
