@@ -119,18 +119,15 @@ def arrays_of_rows(data) -> dict:
     columns = [places_of(column_of(data, j)) for j in range(data.shape[1])]
     labels = {j: own for j, (_, own) in enumerate(columns) if own is not None}
     places = np.column_stack([place for place, _ in columns])
-    return {"data": places, "data_labels": np.array(json.dumps(labels))}
+    return {"data": places} | ({"data_labels": np.array(json.dumps(labels))} if labels else {})
 
 
 def rows_of_arrays(data, labels, names):
-    """The rows that `arrays_of_rows` took apart; a DataFrame if there are labels."""
+    """The rows with labels that `arrays_of_rows` took apart, as a DataFrame."""
     import numpy as np
     import pandas as pd
 
-    of_column = json.loads(labels.item())
-    if not of_column:
-        return data
-    columns = {}
+    of_column, columns = json.loads(labels.item()), {}
     for j, place in enumerate(data.T):
         columns[j] = place
         if str(j) in of_column:

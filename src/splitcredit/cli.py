@@ -205,11 +205,12 @@ def _parameters(given, method, function):
         if is_needed and name in data and data[name] is None:
             raise click.UsageError(f"the method {method} needs {_NEEDS[name]}")
     hints, parameters = _hints(taker), {}
-    for pair in given.parameters:
+    for pair in getattr(given, "parameters", ()):
         name, equals, text = pair.partition("=")
         if not equals:
             raise click.UsageError(f"-p {pair}: expected NAME=VALUE")
         parameters[name] = _typed(name, text, hints.get(name))
+    _methods.check(method, taker, (*data, "scale"), parameters)
     return parameters
 
 
@@ -369,7 +370,7 @@ def rank(given):
     click.Option(["--ranking"], default="tree_shap", help="A method, or names such as age,dose."),
     click.Option(["--metric"], default="pgi2", help=", ".join(_ranks.METRICS)),
     click.Option(["--k"], type=int, help="Of the metric pg2: how many features are perturbed."),
-    *(*_NOISE, *_OF_METHOD),
+    *(*_NOISE, _PROGRESS),
     forms=_DATA,
 )
 def faithfulness(given):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -49,10 +49,16 @@ def explain(
     X: ArrayLike,
     method: str = "tree_shap",
     *,
+    output: str | int = "all",
+    background: ArrayLike | None = None,
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
     y: ArrayLike | None = None,
     dtype: str | type = "float64",
     progress: bool | None = None,
-    **parameters: Any,
 ) -> Attribution:
     """Attribute the predictions (or impurity decreases) of a fitted model to its features, by row.
 
@@ -74,8 +80,21 @@ def explain(
     progress : bool, optional
         Whether a bar on standard error shows the rows done. By default it appears after two
         seconds, in terminals and notebooks.
-    **parameters
-        Passed to the method; see its module in `splitcredit.importances`.
+    output : str or int
+        ``"all"``, the name or index of one, or ``"predicted"``: that of the predicted class of each
+        row.
+    background : array-like or DataFrame (n_background, n_features), optional
+        Rows that ``"tree_shap_interventional"`` takes unknown features from.
+    model_output : {"raw", "probability", "log_loss", "squared_error"}
+        What ``"tree_shap_interventional"`` explains.
+    groups : dict of str to list of str or int, optional
+        Features that ``"tree_shap"`` takes for one player each.
+    algorithm : {"auto", "blocks", "tables", "rows"}
+        Of ``"tree_shap"``; the values are the same.
+    attribution : {"tree_shap", "saabas"}
+        What ``"oob_attributions"`` are.
+    rows : {"oob", "inbag"}
+        Whose trees explain a row in ``"oob_attributions"``.
 
     Returns
     -------
@@ -107,6 +126,7 @@ def explain(
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
+    parameters = _methods.chosen(explain, locals())
     value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
     function = found.attribute
@@ -135,17 +155,23 @@ def explain_chunks(
     X: ArrayLike,
     method: str = "tree_shap",
     *,
+    output: str | int = "all",
+    background: ArrayLike | None = None,
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
     y: ArrayLike | None = None,
     chunk_rows: int | None = None,
     dtype: str | type = "float64",
     progress: bool | None = None,
-    **parameters: Any,
 ) -> Iterator[Attribution]:
     """Attribute rows as `explain` does, a chunk at a time: for results larger than the memory.
 
     Parameters
     ----------
-    model, X, method, y, dtype, progress, **parameters
+    model, X, method, y, dtype, progress, and the parameters of the method
         See `explain`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
@@ -174,6 +200,7 @@ def explain_chunks(
     Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
     Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
     """
+    parameters = _methods.chosen(explain_chunks, locals())
     value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
     function = found.attribute
@@ -199,8 +226,34 @@ def importance(
     y: ArrayLike | None = None,
     method: str = "mdi",
     *,
+    output: str | int = "all",
+    background: ArrayLike | None = None,
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows", "sampled", "exact"] | None = None,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
+    divide_by: Literal["rows", "targets"] = "rows",
+    normalize: Literal["none", "trees"] = "none",
+    kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
+    scaled: bool = False,
+    n_repeats: int = 5,
+    scoring: str | None = None,
+    loss: Literal["cross_entropy", "mse"] | None = None,
+    imputer: Literal["marginal", "conditional"] = "marginal",
+    threshold: float = 0.025,
+    n_permutations: int | None = None,
+    random_state: int = 0,
+    preset: str = "pg_hat_10",
+    alpha: float | None = None,
+    penalty: float | None = None,
+    weights: Literal["inbag", "oob"] | None = None,
+    min_child_oob: int | None = None,
+    min_child_inbag: int | None = None,
+    correction: Literal["none", "own", "oob"] | None = None,
+    per_row: bool | None = None,
     progress: bool | None = None,
-    **parameters: Any,
 ) -> Importance:
     """Global importances of the features of a fitted model.
 
@@ -219,8 +272,27 @@ def importance(
         or index of one, takes a single output.
     progress : bool, optional
         As for `explain`, where rows are attributed, and for ``"sage"`` and ``"mda"``.
-    **parameters
-        Passed to the method.
+    output, background, model_output, groups, algorithm, attribution, rows
+        See `explain`. ``"sage"`` takes a background, too, and an algorithm, ``"sampled"`` or
+        ``"exact"``; ``"mdi_oob"`` takes rows and an output.
+    weigh_by
+        Of ``"oob_attributions"``.
+    divide_by
+        Of ``"mdi_oob"``.
+    normalize
+        Of ``"mdi"``.
+    kind
+        Of ``"splits"``.
+    scaled
+        Of ``"mda"``.
+    n_repeats, scoring
+        Of ``"permutation"``.
+    loss, imputer, threshold, n_permutations
+        Of ``"sage"``.
+    random_state
+        Seed of ``"air"``, ``"mda"``, ``"permutation"`` and ``"sage"``.
+    preset, alpha, penalty, weights, min_child_oob, min_child_inbag, correction, per_row
+        Of ``"penalized_gini"``.
 
     Returns
     -------
@@ -255,6 +327,7 @@ def importance(
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
     """
+    parameters = _methods.chosen(importance, locals())
     for name, argument in (("X", X), ("y", y)):
         if isinstance(argument, str):
             raise TypeError(
@@ -290,9 +363,40 @@ def rank(
     X: ArrayLike,
     method: str = "pg2_greedy",
     *,
+    noise: object = "normal",
+    scale: object = None,
+    background: ArrayLike | None = None,
+    output: str | int | None = None,
+    top: int | None = None,
+    arithmetic: Literal["double", "single"] = "double",
+    ties: ArrayLike | None = None,
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows", "sampled", "exact"] | None = None,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
+    divide_by: Literal["rows", "targets"] = "rows",
+    normalize: Literal["none", "trees"] = "none",
+    kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
+    scaled: bool = False,
+    n_repeats: int = 5,
+    scoring: str | None = None,
+    loss: Literal["cross_entropy", "mse"] | None = None,
+    imputer: Literal["marginal", "conditional"] = "marginal",
+    threshold: float = 0.025,
+    n_permutations: int | None = None,
+    random_state: int = 0,
+    preset: str = "pg_hat_10",
+    alpha: float | None = None,
+    penalty: float | None = None,
+    weights: Literal["inbag", "oob"] | None = None,
+    min_child_oob: int | None = None,
+    min_child_inbag: int | None = None,
+    correction: Literal["none", "own", "oob"] | None = None,
+    per_row: bool | None = None,
     y: ArrayLike | None = None,
     progress: bool | None = None,
-    **parameters: Any,
 ) -> Rankings:
     """Rank the features for every row, the most important first.
 
@@ -310,11 +414,15 @@ def rank(
         Targets of the rows, where the method needs them.
     progress : bool, optional
         As for `explain`.
-    **parameters
-        Passed to the method. The first two take the noise as `faithfulness` does: `noise`, `scale`,
-        `background` and `output`, and ``"pg2_greedy"`` takes `arithmetic` and `ties`, see
-        `splitcredit.gaps.greedy.greedy_ranking`. Without `output`, rows of classifiers are
-        ranked for their predicted class; ``"oob_attributions"`` needs one where there are several.
+    noise, scale, background
+        Of the first two methods; see `faithfulness`.
+    output : str or int, optional
+        Without it, rows of classifiers are ranked for their predicted class;
+        ``"oob_attributions"`` needs one where there are several.
+    top, arithmetic, ties
+        Of ``"pg2_greedy"``; see `splitcredit.gaps.greedy.greedy_ranking`.
+    model_output, groups, ..., per_row
+        Of other methods; see `importance`.
 
     Returns
     -------
@@ -341,6 +449,7 @@ def rank(
     0       0      1   petal width (cm)
     0       0      2  petal length (cm)
     """
+    parameters = _methods.chosen(rank, locals())
     _methods.look_up(method, "rank")
     ranked = _ranked(model, X, method, y, progress, parameters)
     labels = row_index(X)
@@ -360,7 +469,6 @@ def faithfulness(
     output: str | int | None = None,
     k: int | None = None,
     progress: bool | None = None,
-    **parameters: Any,
 ) -> np.ndarray:
     """How much predictions move if the features that a ranking names first are perturbed.
 
@@ -376,8 +484,9 @@ def faithfulness(
     ranking : Rankings, Attribution, Importance, list of names or indices, array, or str
         Features, the most important first, for all rows alike or row by row (n_samples,
         n_features). An Attribution ranks by absolute values, an Importance by values. A str is the
-        name of a method; see `rank`. For ``metric="pg2"`` a list may name some of the features
-        only, and a mask is accepted too: bool (n_features,) or (n_samples, n_features).
+        name of a method; with other parameters of it, pass what `rank` gives. For ``metric="pg2"``
+        a list may name some of the features only, and a mask is accepted too: bool (n_features,) or
+        (n_samples, n_features).
     metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
         ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, for which all but the first features are
         perturbed. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
@@ -401,8 +510,6 @@ def faithfulness(
         default all that it names.
     progress : bool, optional
         As for `explain`.
-    **parameters
-        Passed to the method, if `ranking` names one.
 
     Returns
     -------
@@ -445,12 +552,7 @@ def faithfulness(
         if found.name not in _ranks.BY_GAPS:
             for_method = {"output": output} if found.attribute and found.takes("output") else {}
         for_method |= method_background
-        ranking = rank(model, X, found.name, y=y, progress=progress, **for_method, **parameters)
-    elif parameters:
-        raise TypeError(
-            f"faithfulness has no parameter {next(iter(parameters))!r}: parameters of a method go "
-            "with the name of the method as ranking"
-        )
+        ranking = rank(model, X, found.name, y=y, progress=progress, **for_method)
     refuse_another_order_of_rows(ranking, X)
     rows = prediction_gap.rows_to_perturb(forest, rows, noise_and_scale[0])
     if metric == "pg2" and _ranks.is_mask(ranking):
