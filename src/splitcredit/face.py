@@ -27,7 +27,7 @@ from splitcredit.convert import (
     source_of,
     to_forest,
 )
-from splitcredit.gaps import prediction_gap
+from splitcredit.gaps import missing_values, prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
 from splitcredit.kernels.results import Whole
@@ -139,12 +139,12 @@ def explain(
         model, X = forest_and_training_rows(model, X)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     n_samples = table.shape[0]
-    rows = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
+    step = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
     y = y if _methods.takes(function, "y") else None
     whole = Whole(n_samples, value_dtype)
     options = {"y": y, "whole": whole, "offset": offset}
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, **options
+        function, forest, table, step, value_dtype, progress, parameters, **options
     )
     joined = _chunks.joined(pieces, n_samples, whole)
     return _with_rows(joined, forest, labels, table, source)
@@ -212,10 +212,10 @@ def explain_chunks(
     if _handed_over.is_needed(model, method):
         return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
-    rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
+    step = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
     y = y if _methods.takes(function, "y") else None
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, y=y, offset=offset
+        function, forest, table, step, value_dtype, progress, parameters, y=y, offset=offset
     )
     return _each_with_rows(pieces, forest, labels, table, source_of(model, X))
 
@@ -348,10 +348,10 @@ def importance(
     forest, table, parameters, _ = _opened(model, X, method, parameters)
     if table.shape[0] == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
-    rows, total = _chunks.chunk_rows(forest, method), np.zeros(1)
+    step, total = _chunks.chunk_rows(forest, method), np.zeros(1)
     y = y if _methods.takes(function, "y") else None
     double = np.dtype("float64")
-    pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y=y)
+    pieces = _chunks.attributions(function, forest, table, step, double, progress, parameters, y=y)
     for piece in pieces:
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
@@ -554,7 +554,9 @@ def faithfulness(
         for_method |= method_background
         ranking = rank(model, X, found.name, y=y, progress=progress, **for_method)
     refuse_another_order_of_rows(ranking, X)
-    rows = prediction_gap.rows_to_perturb(forest, rows, noise_and_scale[0])
+    noise, scale = noise_and_scale
+    rows = prediction_gap.rows_to_perturb(forest, rows, noise)
+    forest, rows, noise = missing_values.as_numbers(forest, rows, noise)
     if metric == "pg2" and _ranks.is_mask(ranking):
         if k is not None:
             raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
@@ -562,7 +564,7 @@ def faithfulness(
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
     return _ranks.measured(
-        forest, rows, ranks, metric, *noise_and_scale, output, k=k, progress=progress
+        forest, rows, ranks, metric, noise, scale, output, k=k, progress=progress
     )
 
 
@@ -671,6 +673,7 @@ def _by_gaps(model, X, method, progress, parameters):
     noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")
     output = remaining.pop("output", None)
     X = prediction_gap.rows_to_perturb(forest, X, noise)
+    forest, X, noise = missing_values.as_numbers(forest, X, noise)
     return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, remaining)
 
 
