@@ -50,6 +50,8 @@ class Attribution(Result):
     source : Source, optional
         Of a pipeline, the rows that were given, and the column that each feature was made of; see
         `grouped`. `to_arrays` leaves it out.
+    unit : str
+        What the raw prediction is, such as ``"log-odds"`` or ``"probability"``; "" if unknown.
 
     Raises
     ------
@@ -67,6 +69,7 @@ class Attribution(Result):
     index: Any = None
     data: Any = None
     source: Any = None
+    unit: str = ""
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -224,9 +227,9 @@ class Attribution(Result):
         top : int
             Most features that are drawn.
         X : array-like or DataFrame (n_samples, n_features), optional
-            The rows that were explained, as the trees see them.
+            The rows that were explained; by default `data`.
         kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
-            ``"beeswarm"`` is a dot for each row, colored by the value of the feature if X is given.
+            ``"beeswarm"`` is a dot for each row, colored by the value of the feature.
             ``"bar"`` shows the mean ``|value|``, with one part for each output. ``"waterfall"``
             goes from the baseline of one row to what it gets with all features. ``"scatter"`` shows
             the attributions of one feature against its values. Its color is the feature that
@@ -261,7 +264,7 @@ class Attribution(Result):
         Parameters
         ----------
         X : array-like or DataFrame (n_samples, n_features), optional
-            The rows that were explained, as the trees see them: plots show their values.
+            The rows that were explained, whose values plots show; by default `data`.
 
         Returns
         -------
@@ -293,6 +296,8 @@ class Attribution(Result):
             "method": np.array(self.method),
             "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
         }
+        if self.unit:
+            arrays["unit"] = np.array(self.unit)
         if self.output_index is not None:
             arrays["output_index"] = self.output_index
         return arrays if self.data is None else arrays | arrays_of_rows(self.data)
@@ -331,6 +336,8 @@ class Importance(Result):
         What the measure was called with, and what it counted, such as ``n_permutations``.
     standard_error : float64 (n_features,), optional
         Standard error of each value; NaN where the measure estimates none.
+    unit : str
+        Of mean attributions: what the raw prediction is; see `Attribution`.
 
     Raises
     ------
@@ -343,6 +350,7 @@ class Importance(Result):
     method: str
     parameters: dict = field(default_factory=dict)
     standard_error: np.ndarray | None = None
+    unit: str = ""
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -474,13 +482,14 @@ class Importance(Result):
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store."""
-        return {
+        arrays = {
             "values": self.values,
             "standard_error": np.asarray(self.standard_error),
             "feature_names": np.array(self.feature_names),
             "method": np.array(self.method),
             "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
         }
+        return arrays | ({"unit": np.array(self.unit)} if self.unit else {})
 
     @classmethod
     def from_arrays(cls, arrays) -> Importance:
@@ -538,7 +547,8 @@ def _plain(kind, arrays):
     fields = dict(arrays)
     labels = fields.pop("data_labels", None)
     check_fields(kind, fields)
-    fields["method"] = fields["method"].item()
+    for name in {"method", "unit"} & set(fields):
+        fields[name] = fields[name].item()
     if "parameters" in fields:
         fields["parameters"] = parameters_of(fields["parameters"].item())
     for name in {"feature_names", "output_names"} & set(fields):

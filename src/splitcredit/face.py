@@ -26,6 +26,7 @@ from splitcredit.convert import (
     forest_rows_and_start,
     source_of,
     to_forest,
+    unit_of,
 )
 from splitcredit.gaps import missing_values, prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
 __all__ = ["explain", "explain_chunks", "faithfulness", "importance", "methods", "rank"]
 
 _DTYPES = ("float64", "float32")
-# Methods whose values and baseline add up to the prediction.
+# Methods whose values and baseline add up to the prediction, and those in its units.
 _OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas")
+_IN_ITS_UNITS = (*_OF_PREDICTION, "oob_attributions")
 
 
 def explain(
@@ -131,7 +133,7 @@ def explain(
     found = _methods.look_up(method, "explain")
     function = found.attribute
     _methods.check(method, function, ("X",), parameters)
-    source = source_of(model, X)
+    given, source = model, source_of(model, X)
     if _handed_over.is_needed(model, method):
         own = _handed_over.explain(model, X, **parameters)
         return replace(own, values=own.values.astype(value_dtype), source=source)
@@ -147,7 +149,8 @@ def explain(
         function, forest, table, step, value_dtype, progress, parameters, **options
     )
     joined = _chunks.joined(pieces, n_samples, whole)
-    return _with_rows(joined, forest, labels, table, source)
+    joined = _with_rows(joined, forest, labels, table, source)
+    return replace(joined, unit=unit_of(given, forest)) if method in _IN_ITS_UNITS else joined
 
 
 def explain_chunks(
@@ -217,7 +220,8 @@ def explain_chunks(
     pieces = _chunks.attributions(
         function, forest, table, step, value_dtype, progress, parameters, y=y, offset=offset
     )
-    return _each_with_rows(pieces, forest, labels, table, source_of(model, X))
+    unit = unit_of(model, forest) if method in _IN_ITS_UNITS else ""
+    return _each_with_rows(pieces, forest, labels, table, source_of(model, X), unit)
 
 
 def importance(
@@ -355,7 +359,8 @@ def importance(
     for piece in pieces:
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
-    return Importance(total / table.shape[0], piece.feature_names, method, called)
+    unit = unit_of(model, forest) if method in _IN_ITS_UNITS else ""
+    return Importance(total / table.shape[0], piece.feature_names, method, called, unit=unit)
 
 
 def rank(
@@ -576,14 +581,14 @@ def _with_rows(attribution, forest, labels, table, source):
     return replace(attribution, index=labels, data=data, source=source)
 
 
-def _each_with_rows(pieces, forest, labels, table, source):
-    """The attributions of chunks with their rows."""
+def _each_with_rows(pieces, forest, labels, table, source, unit):
+    """The attributions of chunks with their rows and unit."""
     start = 0
     for piece in pieces:
         rows = slice(start, start + len(piece.values))
         own = None if source is None else replace(source, rows=rows_at(source.rows, rows))
         index = None if labels is None else labels[rows]
-        yield _with_rows(piece, forest, index, rows_at(table, rows), own)
+        yield _with_rows(replace(piece, unit=unit), forest, index, rows_at(table, rows), own)
         start = rows.stop
 
 
