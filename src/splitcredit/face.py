@@ -28,7 +28,7 @@ from splitcredit.convert import (
     to_forest,
     unit_of,
 )
-from splitcredit.gaps import missing_values, prediction_gap
+from splitcredit.gaps import _missing, prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
 from splitcredit.kernels.results import Whole
@@ -174,7 +174,9 @@ def explain_chunks(
 
     Parameters
     ----------
-    model, X, method, y, dtype, progress, and the parameters of the method
+    model, X, method, output, background, model_output, groups, algorithm, attribution, rows
+        See `explain`.
+    y, dtype, progress
         See `explain`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
@@ -426,8 +428,12 @@ def rank(
         ``"oob_attributions"`` needs one where there are several.
     top, arithmetic, ties
         Of ``"pg2_greedy"``; see `splitcredit.gaps.greedy.greedy_ranking`.
-    model_output, groups, ..., per_row
+    model_output, groups, algorithm, attribution, rows, weigh_by, divide_by, normalize, kind
         Of other methods; see `importance`.
+    scaled, n_repeats, scoring, loss, imputer, threshold, n_permutations, random_state
+        See `importance`.
+    preset, alpha, penalty, weights, min_child_oob, min_child_inbag, correction, per_row
+        See `importance`.
 
     Returns
     -------
@@ -561,7 +567,7 @@ def faithfulness(
     refuse_another_order_of_rows(ranking, X)
     noise, scale = noise_and_scale
     rows = prediction_gap.rows_to_perturb(forest, rows, noise)
-    forest, rows, noise = missing_values.as_numbers(forest, rows, noise)
+    forest, rows, noise = _missing.as_numbers(forest, rows, noise)
     if metric == "pg2" and _ranks.is_mask(ranking):
         if k is not None:
             raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
@@ -678,7 +684,7 @@ def _by_gaps(model, X, method, progress, parameters):
     noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")
     output = remaining.pop("output", None)
     X = prediction_gap.rows_to_perturb(forest, X, noise)
-    forest, X, noise = missing_values.as_numbers(forest, X, noise)
+    forest, X, noise = _missing.as_numbers(forest, X, noise)
     return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, remaining)
 
 

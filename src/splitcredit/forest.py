@@ -255,6 +255,10 @@ class Forest:
         Parameters
         ----------
         names : sequence
+
+        Returns
+        -------
+        list of str
         """
         if self.full_names is not None:
             short = dict(zip(self.full_names, self.feature_names, strict=True))
