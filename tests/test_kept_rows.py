@@ -59,7 +59,8 @@ def test_names_lose_the_step_unless_two_would_be_the_same(people):
 
 def test_features_of_one_column_fold_back_to_it_and_show_its_values(people):
     """Red if the city called size is credited to the column city_size."""
-    a = splitcredit.explain(pipeline(people), people)
+    model = pipeline(people)
+    a = splitcredit.explain(model, people)
     folded = a[10:20].grouped("columns")
     assert folded.feature_names == tuple(people.columns)
     cities = a[10:20].values[:, 3:6].sum(axis=1)
@@ -68,7 +69,11 @@ def test_features_of_one_column_fold_back_to_it_and_show_its_values(people):
     assert folded.data.to_numpy().tolist() == people[10:20].to_numpy().tolist()
     waterfall = folded.plot(kind="waterfall", row=0)
     assert "city = Rome" in [label.get_text() for label in waterfall.get_yticklabels()]
-    with pytest.raises(ValueError, match="'columns' is for an attribution of a pipeline"):
+    mdi = splitcredit.importance(model)
+    by_column = mdi.grouped("columns")
+    assert by_column.feature_names == folded.feature_names
+    np.testing.assert_allclose(by_column["city"], mdi.values[3:6].sum())
+    with pytest.raises(ValueError, match="'columns' is for results of a pipeline"):
         Attribution(np.zeros((1, 1, 1)), [0.0], ["a"], ["o"], "saabas").grouped("columns")
 
 

@@ -21,7 +21,9 @@ def of_attribution(attribution, groups):
     _check_added(attribution)
     data = None
     if isinstance(groups, str):
-        groups, data = _by_columns(attribution, groups)
+        source = _source(attribution, groups)
+        groups = source.groups()
+        data = source.table(groups, attribution.data)
     names, members = _partition(attribution.feature_names, groups)
     shape = (len(attribution.values), len(names), attribution.values.shape[2])
     values = np.empty(shape, attribution.values.dtype)
@@ -31,17 +33,15 @@ def of_attribution(attribution, groups):
     return replace(attribution, values=values, feature_names=names, data=data, source=None)
 
 
-def _by_columns(attribution, groups):
-    """The features that were made of each column, and the rows as columns of these."""
+def _source(result, groups):
+    """The columns that the features were made of; ValueError if they are not known."""
     check_choice("groups", groups, ("columns",))
-    source = attribution.source
-    if source is None:
+    if result.source is None:
         raise ValueError(
-            "groups='columns' is for an attribution of a pipeline, whose steps tell which column "
-            "each feature was made of: pass a dict of the features of each group"
+            "groups='columns' is for results of a pipeline, whose steps tell which column each "
+            "feature was made of: pass a dict of the features of each group"
         )
-    members = source.groups()
-    return members, source.table(members, attribution.data)
+    return result.source
 
 
 def of_importance(importance, groups):
@@ -53,10 +53,13 @@ def of_importance(importance, groups):
             f"these importances by {importance.method} are means of absolute values, which cannot "
             "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
         )
+    if isinstance(groups, str):
+        groups = _source(importance, groups).groups()
     names, members = _partition(importance.feature_names, groups)
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
-    return replace(importance, values=values, feature_names=names, standard_error=error)
+    no_more = {"standard_error": error, "source": None}
+    return replace(importance, values=values, feature_names=names, **no_more)
 
 
 def players(feature_names, groups):

@@ -338,6 +338,8 @@ class Importance(Result):
         Standard error of each value; NaN where the measure estimates none.
     unit : str
         Of mean attributions: what the raw prediction is; see `Attribution`.
+    source : Source, optional
+        Of a pipeline, the column that each feature was made of; `to_arrays` leaves it out.
 
     Raises
     ------
@@ -351,6 +353,7 @@ class Importance(Result):
     parameters: dict = field(default_factory=dict)
     standard_error: np.ndarray | None = None
     unit: str = ""
+    source: Any = None
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -405,7 +408,7 @@ class Importance(Result):
 
         Parameters
         ----------
-        groups : dict of str to list of str or int
+        groups : dict of str to list of str or int, or "columns"
             As for `Attribution.grouped`.
 
         Returns
@@ -481,7 +484,7 @@ class Importance(Result):
         return _plots.side_by_side(importances, top)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field as an array that `numpy.savez` can store."""
+        """Every field but `source` as an array that `numpy.savez` can store."""
         arrays = {
             "values": self.values,
             "standard_error": np.asarray(self.standard_error),

@@ -341,7 +341,10 @@ def importance(
             )
     found = _methods.look_up(method, "importance")
     if found.summarize is not None:
-        return _global(found.summarize, model, X, y, method, parameters, progress)
+        found_by = _global(found.summarize, model, X, y, method, parameters, progress)
+        if method == "permutation":  # whose features are the columns of X
+            return found_by
+        return replace(found_by, source=source_of(model, None))
     if X is None:
         raise TypeError(_methods.needs(f"method {method!r}", "X"))
     function = found.attribute

@@ -20,7 +20,7 @@ class Source:
 
     Parameters
     ----------
-    rows : array or DataFrame (n_samples, n_columns)
+    rows : array or DataFrame (n_samples, n_columns), or None
         Not a copy.
     names : tuple of str, n_columns long
         Of the columns that the pipeline was fitted on.
@@ -91,7 +91,7 @@ def source(pipelines, X) -> Source | None:
         _, column = _through(pipelines, names)
     except (AttributeError, ValueError):  # a step that names no features
         return None
-    if not hasattr(X, "iloc"):
+    if X is not None and not hasattr(X, "iloc"):
         labels, X = names_of_columns(X), X if isinstance(X, np.ndarray) else np.asarray(X)
         X = X if labels is None else pd.DataFrame(X, columns=labels)
     return Source(X, tuple(map(str, names)), tuple(column))
