@@ -65,7 +65,7 @@ def side_by_side(importances, top=20):
     axes = _panels(len(named), len(order))
     for k, (ax, (name, one)) in enumerate(zip(axes, named.items(), strict=True)):
         _bars(ax, values[k, order], errors[k][order])
-        label(ax, one, [places[k][j] for j in order], unit(one))
+        label(ax, one, [places[k][j] for j in order], wrapped(unit(one), 22))
         ax.set_title(shortened(name, 20), fontsize="small")
         ax.xaxis.label.set_size("x-small")
         ax.tick_params("x", labelsize="x-small")
@@ -142,9 +142,9 @@ def title(attribution, outputs, what="contribution"):
     return wrapped(f"{text} ({method})")
 
 
-def wrapped(text):
+def wrapped(text, width=48):
     """A text in lines that stay beside an axis."""
-    return fill(text, 48, break_long_words=False, break_on_hyphens=False)
+    return fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def shortened(text, longest=_LONGEST):
@@ -267,6 +267,7 @@ def _stacked_bars(ax, means, names):
     for c, name in enumerate(names):
         ax.barh(np.arange(len(means)), means[:, c], left=start, label=name)
         start = start + means[:, c]
+    ax.set_xlim(left=0)
     if len(names) > 1:
         ax.legend(title="output", frameon=False, loc="lower right")
 
