@@ -139,7 +139,7 @@ def test_regression_several_classes_boosting_and_text_are_audited():
         assert words in audit["model"].sentence, audit["model"].sentence
         assert not audit.to_frame()["sentence"].str.contains("nan").any()
         json.loads(audit.to_json())
-    assert "text__good" in audit.comparison.feature_names
+    assert "good" in audit.comparison.feature_names
 
 
 def test_a_measure_that_does_not_apply_says_why(found):

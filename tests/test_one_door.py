@@ -344,6 +344,29 @@ def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(
     assert gaps.tobytes() == expected.tobytes()
 
 
+def test_signatures_show_every_parameter_of_every_method():
+    """Red if a method has a parameter that its function does not offer, or another default."""
+    functions = {name: getattr(sc, name) for name in sc.__all__ if name.islower()}
+    offered = {name: inspect.signature(function).parameters for name, function in functions.items()}
+    for name, parameters in offered.items():
+        hidden = [p.name for p in parameters.values() if p.kind is p.VAR_KEYWORD]
+        unnamed = [p.name for p in parameters.values() if p.annotation is p.empty]
+        assert not hidden and not unnamed, (name, hidden, unnamed)
+    assert {"explain", "importance", "interactions", "compare", "audit"} < set(offered)
+    for method in sc.methods():
+        takers = {
+            "explain": [method.attribute],
+            "importance": [method.summarize or method.attribute],
+            "rank": [method.attribute, method.summarize, _ranks.BY_GAPS.get(method.name)],
+        }
+        for name in method.functions:
+            for taker in filter(None, takers[name]):
+                for parameter in list(inspect.signature(taker).parameters.values())[1:]:
+                    if parameter.name not in ("X", "perturbation", "done"):
+                        own = offered[name][parameter.name].default
+                        assert own is None or own == parameter.default, (method.name, parameter)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -352,8 +375,8 @@ def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(
             r"'tree_shap_interventional' needs background: rows that .*background=X_train\[:100\];",
         ),
         (
-            lambda m, X: sc.explain(m, X, "saabas", outputs=1),
-            r"^method 'saabas' has no parameter 'outputs': its parameters are output$",
+            lambda m, X: sc.explain(m, X, "saabas", algorithm="rows"),
+            r"^method 'saabas' has no parameter 'algorithm': its parameters are output$",
         ),
         (
             lambda m, X: sc.explain(m, X, "local_mdi", output=1),
@@ -370,8 +393,8 @@ def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(
         (lambda m, X: sc.importance(m, y=[1], method="sage"), "^method 'sage' needs X"),
         (lambda m, X: sc.rank(m, X), r"^method 'pg2_greedy' needs scale: the size of"),
         (
-            lambda m, X: sc.rank(m, X, sigma=1),
-            "'pg2_greedy' has no parameter 'sigma': its pa",
+            lambda m, X: sc.rank(m, X, groups={}),
+            "'pg2_greedy' has no parameter 'groups': its parameters are noise, background, scale,",
         ),
         (
             lambda m, X: sc.faithfulness(m, X, NAMES),
@@ -383,7 +406,7 @@ def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(
         ),
         (
             lambda m, X: sc.faithfulness(m, X, NAMES, scale=1, sigma=1),
-            "^faithfulness has no parameter 'sigma'",
+            "unexpected keyword argument 'sigma'",
         ),
         (
             lambda m, X: sc.faithfulness(m, X, NAMES, noise=perturbations.Normal),

@@ -4,7 +4,13 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
+import splitcredit
 from splitcredit import Attribution, Importance
 from splitcredit._plot_kinds import partner
 
@@ -100,7 +106,52 @@ def test_bars_of_one_output_are_means_of_absolute_values_and_name_their_unit(exp
     ax = explained.plot(kind="bar")
     means = np.sort(abs(explained.values[:, :, 0]).mean(axis=0))
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], means)
-    assert "'ill'" in ax.get_xlabel() and "units of the prediction" in ax.get_xlabel()
+    assert ax.get_xlabel() == "mean |contribution| to the prediction of 'ill'\n(tree_shap)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "quantity"),
+    [
+        (RandomForestRegressor, "prediction in units of the target"),
+        (RandomForestClassifier, "probability of 'True'"),
+        (GradientBoostingClassifier, "log-odds of 'True'"),
+    ],
+)
+def test_axes_say_what_is_divided_and_in_which_unit(rows, kind, quantity, tmp_path):
+    """Red if they say "attribution by tree_shap to 'output'"."""
+    X, is_regressor = rows[["age", "size"]], kind is RandomForestRegressor
+    model = kind(n_estimators=3).fit(X, rows["age"] if is_regressor else rows["age"] > 0)
+    explained = splitcredit.explain(model, X, output="all" if is_regressor else "True")
+    explained.save(tmp_path / "a.npz")
+    for one in (explained, Attribution.load(tmp_path / "a.npz")):
+        label = one.plot().get_xlabel().replace("\n", " ")
+        assert label == f"contribution to the {quantity} (tree_shap)"
+    label = explained.plot(kind="waterfall", row=0).get_xlabel().replace("\n", " ")
+    assert label.startswith(f"{quantity} (tree_shap) from the baseline")
+    importance = splitcredit.importance(model, X, method="saabas").plot()
+    assert quantity.partition(" of ")[0] in importance.get_xlabel().replace("\n", " ")
+
+
+def test_a_matrix_of_interactions_has_pairs_below_main_effects(rows):
+    """Red if a pair has one of its halves, or the features are not the largest."""
+    X = rows[["age", "size", "dose"]].fillna(0.0)
+    model = RandomForestRegressor(3, random_state=0).fit(X, X["age"] * X["dose"])
+    pairs = splitcredit.interactions(model, X)
+    ax = pairs.plot(top=2)
+    assert texts(ax.get_yticklabels()) == texts(ax.get_xticklabels()) == ["dose", "age"]
+    whole = pairs.to_frame()[["age", "age x dose", "dose"]].abs().mean()
+    own, below = (np.ma.filled(image.get_array(), np.nan) for image in ax.images)
+    np.testing.assert_allclose(own, [[whole["dose"], np.nan], [np.nan, whole["age"]]])
+    np.testing.assert_allclose(below, [[np.nan, np.nan], [whole["age x dose"], np.nan]])
+    assert "1 more feature not shown" in ax.get_xlabel()
+    classes = RandomForestClassifier(3).fit(X, X["age"] > 0)
+    for refused, message in (
+        (splitcredit.interactions(model, X, sets=0), "without sets"),
+        (splitcredit.interactions(model, X[:0]), "at least one row"),
+        (splitcredit.interactions(classes, X), r"pass output=, one of \['False', 'True'\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refused.plot()
 
 
 def test_pictures_that_cannot_be_drawn_are_refused_with_what_to_pass(explained, rows):

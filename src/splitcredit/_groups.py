@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from splitcredit._names import feature_index
+from splitcredit._tables import check_choice
 
 # Method -> why its values cannot be added.
 _NOT_ADDED = {
@@ -18,13 +19,29 @@ _NOT_ADDED = {
 def of_attribution(attribution, groups):
     """See `Attribution.grouped`."""
     _check_added(attribution)
+    data = None
+    if isinstance(groups, str):
+        source = _source(attribution, groups)
+        groups = source.groups()
+        data = source.table(groups, attribution.data)
     names, members = _partition(attribution.feature_names, groups)
     shape = (len(attribution.values), len(names), attribution.values.shape[2])
     values = np.empty(shape, attribution.values.dtype)
     for k, features in enumerate(members):
         total = attribution.values[:, features].sum(axis=1, dtype=np.float64)
         values[:, k] = total
-    return replace(attribution, values=values, feature_names=names)
+    return replace(attribution, values=values, feature_names=names, data=data, source=None)
+
+
+def _source(result, groups):
+    """The columns that the features were made of; ValueError if they are not known."""
+    check_choice("groups", groups, ("columns",))
+    if result.source is None:
+        raise ValueError(
+            "groups='columns' is for results of a pipeline, whose steps tell which column each "
+            "feature was made of: pass a dict of the features of each group"
+        )
+    return result.source
 
 
 def of_importance(importance, groups):
@@ -36,10 +53,13 @@ def of_importance(importance, groups):
             f"these importances by {importance.method} are means of absolute values, which cannot "
             "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
         )
+    if isinstance(groups, str):
+        groups = _source(importance, groups).groups()
     names, members = _partition(importance.feature_names, groups)
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
-    return replace(importance, values=values, feature_names=names, standard_error=error)
+    no_more = {"standard_error": error, "source": None}
+    return replace(importance, values=values, feature_names=names, **no_more)
 
 
 def players(feature_names, groups):

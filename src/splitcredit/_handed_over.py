@@ -56,7 +56,8 @@ def explain(model, X, output="all", **parameters) -> Attribution:
         )
     unwrapped, steps = unwrap(model)
     inner: Any = unwrapped
-    pool = as_pool(inner, X if type(X).__name__ == "Pool" else steps.rows(X))
+    rows = X if type(X).__name__ == "Pool" else steps.rows(X)
+    pool = as_pool(inner, rows)
     values, baseline, outputs = computed(inner, pool)
     index, names = None, outputs.output_names
     offset = offsets(pool, outputs)
@@ -87,6 +88,7 @@ def explain(model, X, output="all", **parameters) -> Attribution:
         },
         output_index=index,
         index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
+        data=None if rows is pool or not hasattr(rows, "shape") else rows,
     )
     if offset is None:
         return attribution

@@ -178,6 +178,30 @@ _HINTS = {
 _GIVEN = ("forest", "estimator", "model", "perturbation", "progress", "done")
 
 
+# What the face passes on by itself, or uses.
+_OF_FACE = ("y", "dtype", "progress", "chunk_rows")
+
+
+def chosen(function, arguments) -> dict:
+    """The parameters of methods that a call of the face gives: those that are not its defaults.
+
+    Parameters
+    ----------
+    function : callable
+        Of the face. A parameter has the default of the methods that take it, or None where these
+        differ.
+    arguments : dict
+        Of the call, by name.
+    """
+    found = {}
+    for name, parameter in _parameters(function).items():
+        value, default = arguments[name], parameter.default
+        is_default = value is default or (type(value) is type(default) and value == default)
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in _OF_FACE and not is_default:
+            found[name] = value
+    return found
+
+
 def check(method: str, function, given, parameters, extra=()) -> None:
     """Compare what a method is called with and what it takes.
 

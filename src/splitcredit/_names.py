@@ -36,7 +36,10 @@ def feature_index(names, name, who: str) -> int:
     ValueError as `index_of`; and if a whole number is also the name of another feature.
     """
     is_name = isinstance(name, (str, tuple))
-    index = index_of(names, as_known([name], names)[0] if is_name else name, who)
+    known = name
+    if is_name:
+        known = _without_steps(as_known([name], names)[0], names)
+    index = index_of(names, known, who)
     if not is_name and str(name) in names and names.index(str(name)) != index:
         raise ValueError(
             f"{who}: {name} may mean the feature {str(name)!r} or that of index {name}, which is "
@@ -60,6 +63,14 @@ def as_known(names, expected) -> list[str]:
     """
     known = set(expected)
     return [_in_known_form(name, j, known) for j, name in enumerate(names)]
+
+
+def _without_steps(text, names):
+    """A name without those of the steps of a pipeline before it, if only that is known."""
+    rest = text
+    while rest not in names and "__" in rest:
+        rest = rest.partition("__")[2]
+    return rest if rest in names else text
 
 
 def _in_known_form(name, position, known):
@@ -88,7 +99,7 @@ def columns_in_order(X, names):
     names : sequence of str
     """
     labels = labels_of_columns(X)
-    column_names = [] if labels is None else as_known(labels, names)
+    column_names = [] if labels is None else _as_shown(labels, names)
     if (
         column_names == list(names)
         or sorted(column_names) != sorted(names)
@@ -116,7 +127,7 @@ def rows_to_show(X, names):
         raise ValueError("X is sparse: pass X.toarray()")
     in_order = columns_in_order(X, names)
     labels = labels_of_columns(in_order)
-    columns = list(names) if labels is None else as_known(labels, names)
+    columns = list(names) if labels is None else _as_shown(labels, names)
     if columns == list(names) or (set(columns) != set(names) and _are_made_up(names)):
         return in_order
     raise ValueError(
@@ -124,6 +135,10 @@ def rows_to_show(X, names):
         "the trees see them, those of a pipeline as model[:-1].transform(X) gives them, or "
         "X.to_numpy() if the columns are these features in their order"
     )
+
+
+def _as_shown(labels, names):
+    return [_without_steps(name, names) for name in as_known(labels, names)]
 
 
 def _are_made_up(names):
@@ -166,7 +181,7 @@ def in_order_of_features(forest, given, who: str):
     if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
         return given
     labels = list(given.keys())
-    label_of = dict(zip(as_known(labels, forest.feature_names), labels, strict=True))
+    label_of = dict(zip(forest.known(labels), labels, strict=True))
     label_of |= {str(label): label for label in labels}
     missing = [name for name in forest.feature_names if name not in label_of]
     if missing and hasattr(given, "to_numpy") and not forest.names_given:

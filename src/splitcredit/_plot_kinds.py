@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit import _plots
-from splitcredit._tables import check_whole
+from splitcredit._tables import check_whole, column_of, places_of
 
 # Groups of rows with similar values of a feature, in which others are compared with it.
 _GROUPS = 10
@@ -24,7 +24,7 @@ def waterfall(attribution, ax, output, top, X, row):
         raise ValueError(f"row={row}: {n} rows were explained, pass a position below {n}")
     values = attribution.values[row, :, output].astype(np.float64)
     order = np.argsort(-np.abs(values), kind="stable")[:top][::-1]
-    ax = _plots.new_axes(ax, len(order))
+    ax = _plots.new_axes(ax, len(order), attribution.feature_names)
     places, steps = np.arange(len(order)), values[order]
     if len(order) < len(values):
         places, steps = np.r_[-1, places], np.r_[values.sum() - steps.sum(), steps]
@@ -47,10 +47,12 @@ def waterfall(attribution, ax, output, top, X, row):
     corners = np.r_[start, ends]
     room = 0.2 * (np.ptp(corners) or 1.0)
     ax.set_xlim(corners.min() - room, corners.max() + room)
-    reach = f"from the baseline {start:.4g} to {ends[-1]:.4g}"
-    _plots.label(ax, attribution, order, f"{_plots.title(attribution, [output])}\n{reach}")
+    reach = _signed(f"from the baseline {start:.4g} to {ends[-1]:.4g}")
+    counted = _plots.unit(attribution, attribution.output_names[output])
+    text = _plots.wrapped(f"{counted} ({attribution.method})")
+    _plots.label(ax, attribution, order, f"{text}\n{reach}")
     if X is not None:
-        shown = [_text(_column(X, j).iloc[row]) for j in order]
+        shown = [_text(column_of(X, j).iloc[row]) for j in order]
         names = [_plots.shortened(attribution.feature_names[j], 30) for j in order]
         texts = [f"{name} = {text}" for name, text in zip(names, shown, strict=True)]
         ax.set_yticks(np.arange(len(order)), texts)
@@ -62,7 +64,7 @@ def scatter(attribution, ax, output, X, j):
     if X is None:
         raise ValueError("a scatter shows the values of a feature: pass X=, the explained rows")
     values, names = attribution.values[:, j, output], attribution.feature_names
-    x, labels = places_of(_column(X, j))
+    x, labels = places_of(column_of(X, j))
     table = _plots.numbers(X)
     table[:, j] = x
     k = partner(values, table, j)
@@ -104,7 +106,7 @@ def heatmap(attribution, ax, output, order):
     values = attribution.values[:, :, output]
     columns = np.argsort(attribution.totals()[:, output], kind="stable")
     largest = float(np.percentile(np.abs(values[:, order]), 99)) or float(np.abs(values).max())
-    ax = _plots.new_axes(ax, len(order))
+    ax = _plots.new_axes(ax, len(order), attribution.feature_names)
     image = ax.imshow(
         values[np.ix_(columns, order)].T,
         aspect="auto",
@@ -114,11 +116,10 @@ def heatmap(attribution, ax, output, order):
         interpolation="nearest",
     )
     total = "prediction" if attribution.method in _plots.ADD_UP else "sum of attributions"
-    text = f"{attribution.method} of {attribution.output_names[output]!r}"
-    _plots.label(ax, attribution, order, f"{text} in {len(values)} rows, by rising {total}")
+    _plots.label(ax, attribution, order, f"{len(values)} rows, by rising {total}")
     ax.set_xticks([])
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.04, pad=0.02)
-    bar.set_label(_plots.unit(attribution), fontsize="small")
+    bar.set_label(_plots.title(attribution, [output]), fontsize="small")
     bar.outline.set_visible(False)
     return ax
 
@@ -151,28 +152,6 @@ def partner(values, X, j):
     return int(explained.argmax()) if explained.any() else None
 
 
-def places_of(column):
-    """Where the values of a column stand on an axis, float64, and labels of 0, 1, ... or None.
-
-    Numbers stand at themselves, labels at their places in the order of the categories. Missing
-    ones are NaN.
-    """
-    import pandas as pd
-
-    if pd.api.types.is_numeric_dtype(column):
-        return column.to_numpy(np.float64, na_value=np.nan), None
-    labels = pd.Categorical(column).remove_unused_categories()
-    return np.where(labels.codes < 0, np.nan, labels.codes), [str(c) for c in labels.categories]
-
-
-def _column(X, j):
-    import pandas as pd
-
-    if hasattr(X, "iloc"):
-        return X.iloc[:, j]
-    return pd.Series(np.asarray(X)[:, j]).infer_objects()
-
-
 def _signed(number):
     return number.replace("-", "\N{MINUS SIGN}")
 
@@ -185,3 +164,36 @@ def _text(value):
         return "missing" if np.isnan(value) else f"{value:.4g}"
     except (TypeError, ValueError):
         return "missing" if value is None or str(value) == "<NA>" else _plots.shortened(value, 20)
+
+
+def matrix(interactions, ax, output, top):
+    """A square for each pair of features, and on the diagonal main effects."""
+    values = np.abs(interactions.values[..., output]).mean(axis=0)
+    pairs = 2 * values - np.diag(values.diagonal())
+    order = np.argsort(-values.sum(axis=0), kind="stable")[:top]
+    shown, n = pairs[np.ix_(order, order)], len(order)
+    if ax is None:
+        size = 3.2 + 0.55 * n
+        ax = _plots.pyplot().subplots(figsize=(size + 0.8, size), layout="constrained")[1]
+    below, own = np.tril(np.ones((n, n), bool), -1), np.eye(n, dtype=bool)
+    for cells, colors in ((own, "Greys"), (below, "Reds")):
+        most = shown[cells].max(initial=0.0) or 1.0
+        image = ax.imshow(np.where(cells, shown, np.nan), cmap=colors, vmin=0, vmax=1.2 * most)
+        for j, k in zip(*np.nonzero(cells), strict=True):
+            color = "white" if shown[j, k] > 0.8 * most else "black"
+            text = f"{shown[j, k]:.2g}"
+            ax.text(k, j, text, ha="center", va="center", fontsize="x-small", color=color)
+    names = [_plots.shortened(interactions.feature_names[j], 24) for j in order]
+    ax.set_xticks(np.arange(n), names, rotation=90)
+    ax.set_yticks(np.arange(n), names)
+    left_out = len(values) - n
+    more = f"\n{left_out} more feature{'s' * (left_out > 1)} not shown" if left_out else ""
+    name = interactions.output_names[output]
+    of = {"output": "", "predicted": " for the predicted class"}.get(name, f" for {name!r}")
+    ax.set_xlabel(f"red: pairs{of}; gray: single features{more}")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.04, pad=0.02)
+    bar.set_label("mean |interaction|, in units of the prediction")
+    bar.outline.set_visible(False)
+    return ax

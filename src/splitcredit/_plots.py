@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 import numpy as np
 
 from splitcredit._names import feature_index, index_of, rows_to_show
@@ -35,9 +37,13 @@ def _checked_top(top):
 def of_importance(importance, ax, top):
     """See `Importance.plot`."""
     order = np.argsort(-importance.values, kind="stable")[: _checked_top(top)][::-1]
-    ax = new_axes(ax, len(order))
+    ax = new_axes(ax, len(order), importance.feature_names)
     _bars(ax, importance.values[order], importance.standard_error[order])
-    label(ax, importance, order, f"importance by {importance.method}")
+    output = importance.parameters.get("output")
+    counted = unit(importance, output if isinstance(output, str) and output != "all" else "")
+    if "mean |attribution|" in importance.parameters.values():
+        counted = f"mean |contribution| to the {counted}"
+    label(ax, importance, order, wrapped(f"{counted or 'importance'} ({importance.method})"))
     return ax
 
 
@@ -59,7 +65,7 @@ def side_by_side(importances, top=20):
     axes = _panels(len(named), len(order))
     for k, (ax, (name, one)) in enumerate(zip(axes, named.items(), strict=True)):
         _bars(ax, values[k, order], errors[k][order])
-        label(ax, one, [places[k][j] for j in order], unit(one))
+        label(ax, one, [places[k][j] for j in order], wrapped(unit(one), 22))
         ax.set_title(shortened(name, 20), fontsize="small")
         ax.xaxis.label.set_size("x-small")
         ax.tick_params("x", labelsize="x-small")
@@ -109,19 +115,36 @@ def _bars(ax, values, errors):
         ax.axvline(0, color="0.5", linewidth=0.8)
 
 
-def unit(result):
-    """What the values of a result count, in words; "" if that is not known."""
-    if result.method in (*ADD_UP, "oob_attributions"):
-        output = result.parameters.get("model_output", "raw").replace("_", " ")
-        return f"units of the {'prediction' if output == 'raw' else output}"
-    return _UNITS.get(result.method, result.parameters.get("kind", ""))
+def unit(result, output=""):
+    """What the values of a result count, in words; "" if that is not known.
+
+    Parameters
+    ----------
+    result : Attribution or Importance
+    output : str
+        The one that is shown, if there is a choice.
+    """
+    if result.method not in (*ADD_UP, "oob_attributions"):
+        return _UNITS.get(result.method, result.parameters.get("kind", ""))
+    curve = result.parameters.get("model_output", "raw").replace("_", " ")
+    counted = curve if curve != "raw" else result.unit or "prediction"
+    of = {"": "", "output": "", "path length": "", "predicted": " of the predicted class"}
+    return counted + of.get(output, f" of {shortened(output, 30)!r}")
 
 
-def title(attribution, outputs, what=None):
-    """What an axis shows: the method or a summary of it, the output if it is one, and the unit."""
-    of = f" of {attribution.output_names[outputs[0]]!r}" if len(outputs) == 1 else ""
-    counted = unit(attribution)
-    return f"{what or attribution.method}{of}" + (f"\n({counted})" if counted else "")
+def title(attribution, outputs, what="contribution"):
+    """What an axis shows: the values or a summary of them, their unit, and the method."""
+    output = attribution.output_names[outputs[0]] if len(outputs) == 1 else ""
+    counted, method = unit(attribution, output), attribution.method
+    if method in (*ADD_UP, "oob_attributions"):
+        what, counted = f"{what} to the {counted}", ""
+    text = f"{what}: {counted}" if counted else what
+    return wrapped(f"{text} ({method})")
+
+
+def wrapped(text, width=48):
+    """A text in lines that stay beside an axis."""
+    return fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def shortened(text, longest=_LONGEST):
@@ -148,7 +171,7 @@ def of_attribution(attribution, ax, output, top, X, kind, row, feature):
         means = np.abs(attribution.values[:, :, outputs]).mean(axis=0, dtype=np.float64)
     ranking = np.argsort(-means.sum(axis=1), kind="stable")
     order = ranking[: _checked_top(top)][::-1]
-    X = None if X is None else rows_to_show(X, attribution.feature_names)
+    X = attribution.data if X is None else rows_to_show(X, attribution.feature_names)
     if kind == "waterfall":
         return _plot_kinds.waterfall(attribution, ax, outputs[0], top, X, row)
     if kind == "scatter":
@@ -157,15 +180,14 @@ def of_attribution(attribution, ax, output, top, X, kind, row, feature):
         return _plot_kinds.scatter(attribution, ax, outputs[0], X, j)
     if kind == "heatmap":
         return _plot_kinds.heatmap(attribution, ax, outputs[0], order)
-    ax = new_axes(ax, len(order))
+    ax = new_axes(ax, len(order), attribution.feature_names)
     if len(outputs) > 1 or kind == "bar":
         _stacked_bars(ax, means[order], [names[c] for c in outputs])
-        text = f"mean |{attribution.method}|"
-        label(ax, attribution, order, text if kind is None else title(attribution, outputs, text))
+        label(ax, attribution, order, title(attribution, outputs, "mean |contribution|"))
         return ax
     X = None if X is None else numbers(X)
     _swarms(ax, attribution.values[:, order, outputs[0]], None if X is None else X[:, order])
-    label(ax, attribution, order, f"attribution by {attribution.method} to {names[outputs[0]]!r}")
+    label(ax, attribution, order, title(attribution, outputs))
     return ax
 
 
@@ -194,12 +216,13 @@ def _outputs(attribution, output):
     return list(range(len(names))) if output is None else [index_of(names, output, "output")]
 
 
-def new_axes(ax, n_features):
-    """The axes that are given, or new ones with room for some features."""
+def new_axes(ax, n_features, names=()):
+    """The axes that are given, or new ones with room for some features and the longest name."""
     if ax is not None:
         return ax
     height = 1.2 + 0.32 * max(n_features, 4)
-    return pyplot().subplots(figsize=(6.4, height), layout="constrained")[1]
+    longest = min(max(map(len, names), default=0), _LONGEST)
+    return pyplot().subplots(figsize=(5 + 0.07 * max(longest, 20), height), layout="constrained")[1]
 
 
 def pyplot():
@@ -233,6 +256,8 @@ def label(ax, result, order, text):
             color="0.4",
         )
     ax.set_xlabel(text)
+    if ax.get_xscale() == "linear" and not ax.images:
+        ax.locator_params("x", nbins=5)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
@@ -242,6 +267,7 @@ def _stacked_bars(ax, means, names):
     for c, name in enumerate(names):
         ax.barh(np.arange(len(means)), means[:, c], left=start, label=name)
         start = start + means[:, c]
+    ax.set_xlim(left=0)
     if len(names) > 1:
         ax.legend(title="output", frameon=False, loc="lower right")
 
@@ -340,13 +366,14 @@ def explanation(result, X):
     shape, given = (len(values), len(result.feature_names)), np.shape(X)
     if X is not None and given != shape:
         raise ValueError(f"X has shape {given}, and {shape} was explained: pass the same rows")
-    data = None if X is None else np.asarray(rows_to_show(X, result.feature_names))
+    data = getattr(result, "data", None)
+    data = data if X is None else rows_to_show(X, result.feature_names)
     base = np.broadcast_to(result.baseline, (len(values), n_outputs)).copy()
     is_one = n_outputs == 1
     return shap.Explanation(
         values=values[..., 0] if is_one else values,
         base_values=base[:, 0] if is_one else base,
-        data=data,
+        data=None if data is None else np.asarray(data),
         feature_names=list(result.feature_names),
         output_names=None if is_one else list(result.output_names),
     )

@@ -19,7 +19,12 @@ from splitcredit.gaps.rankings import (
     top_k_mask,
     validate_rankings,
 )
-from splitcredit.importances._prediction import OutputIndex, predicted_outputs, refuse_targets
+from splitcredit.importances._prediction import (
+    OutputIndex,
+    predicted_outputs,
+    prepared_background,
+    refuse_targets,
+)
 
 # Method -> the function that makes its rankings.
 BY_GAPS = {_methods.GREEDY: greedy.greedy_ranking, _methods.OPTIMUM: optimum.best_ranking}
@@ -45,7 +50,7 @@ def noise_of(forest, noise, scale, background, who) -> tuple[Any, Any]:
     if isinstance(noise, str) and noise == "marginal":
         if background is None:
             raise TypeError(_methods.needs(who, "background"))
-        noise, background = Marginal(forest.prepare(background)), None
+        noise, background = Marginal(prepared_background(forest, background)), None
     if background is not None:
         raise ValueError("background= is for noise='marginal': leave it out, or choose that noise")
     if scale is None and (noise is None or isinstance(noise, str)):
@@ -131,7 +136,7 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
 
     ValueError if it does not fit the model or the rows.
     """
-    refuse_other_features(ranking, forest.feature_names)
+    refuse_other_features(ranking, forest)
     n = len(X)
     if isinstance(ranking, Importance):
         ranking = by_values(ranking, n)

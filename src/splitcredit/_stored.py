@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from pathlib import Path
 
+from splitcredit._tables import column_of, places_of
+
 # Rows of a result that are shown.
 SHOWN = 10
 
@@ -106,6 +108,32 @@ def check_fields(kind, arrays) -> None:
             f"these arrays are no {kind.__name__}: missing {missing[:5]}, not expected "
             f"{extra[:5]}; pass all that to_arrays of one gave"
         )
+
+
+def arrays_of_rows(data) -> dict:
+    """Rows as arrays that need no pickle: numbers, codes of labels, and the labels by column."""
+    import numpy as np
+
+    if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
+        return {"data": data}
+    columns = [places_of(column_of(data, j)) for j in range(data.shape[1])]
+    labels = {j: own for j, (_, own) in enumerate(columns) if own is not None}
+    places = np.column_stack([place for place, _ in columns])
+    return {"data": places} | ({"data_labels": np.array(json.dumps(labels))} if labels else {})
+
+
+def rows_of_arrays(data, labels, names):
+    """The rows with labels that `arrays_of_rows` took apart, as a DataFrame."""
+    import numpy as np
+    import pandas as pd
+
+    of_column, columns = json.loads(labels.item()), {}
+    for j, place in enumerate(data.T):
+        columns[j] = place
+        if str(j) in of_column:
+            codes = np.where(np.isnan(place), -1, place).astype(int)
+            columns[j] = pd.Categorical.from_codes(codes, of_column[str(j)])
+    return pd.DataFrame(columns).set_axis(list(names), axis=1)
 
 
 def parameters_of(text: str) -> dict:

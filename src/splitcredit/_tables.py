@@ -45,6 +45,34 @@ def _refuse_gaps_in_dictionaries(table):
             )
 
 
+def rows_at(X, key):
+    """Some rows of an array or a DataFrame, which stays one; None of None."""
+    return X if X is None else X.iloc[key] if hasattr(X, "iloc") else X[key]
+
+
+def column_of(X, j: int):
+    """A column of an array or DataFrame as a Series."""
+    import pandas as pd
+
+    if hasattr(X, "iloc"):
+        return X.iloc[:, j]
+    return pd.Series(np.asarray(X)[:, j]).infer_objects()
+
+
+def places_of(column):
+    """Where the values of a column stand on an axis, float64, and labels of 0, 1, ... or None.
+
+    Numbers stand at themselves, labels at their places in the order of the categories. Missing
+    ones are NaN.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(np.float64, na_value=np.nan), None
+    labels = pd.Categorical(column).remove_unused_categories()
+    return np.where(labels.codes < 0, np.nan, labels.codes), [str(c) for c in labels.categories]
+
+
 def dense(X, absent):
     """Sparse rows as float64, with a number for what they do not store; others as they are."""
     if not hasattr(X, "toarray"):

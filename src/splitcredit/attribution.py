@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 
 from splitcredit._names import as_names, check_index, feature_index, indexed
-from splitcredit._stored import SHOWN, Result, check_fields, parameters_of
-from splitcredit._tables import numbers
+from splitcredit._stored import (
+    SHOWN,
+    Result,
+    arrays_of_rows,
+    check_fields,
+    parameters_of,
+    rows_of_arrays,
+)
+from splitcredit._tables import numbers, rows_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +45,13 @@ class Attribution(Result):
     index : pandas.Index (n_samples,), optional
         Labels of the rows, where they came from a DataFrame. `to_arrays` leaves them out, as not
         all can be stored without pickling.
+    data : array or DataFrame (n_samples, n_features), optional
+        The rows as the trees see them, for plots. They are no copy, where `explain` needed none.
+    source : Source, optional
+        Of a pipeline, the rows that were given, and the column that each feature was made of; see
+        `grouped`. `to_arrays` leaves it out.
+    unit : str
+        What the raw prediction is, such as ``"log-odds"`` or ``"probability"``; "" if unknown.
 
     Raises
     ------
@@ -53,6 +67,9 @@ class Attribution(Result):
     parameters: dict = field(default_factory=dict)
     output_index: np.ndarray | None = None
     index: Any = None
+    data: Any = None
+    source: Any = None
+    unit: str = ""
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -81,6 +98,8 @@ class Attribution(Result):
         if self.output_index is not None and self.output_index.shape != (n,):
             raise ValueError(f"output_index has shape {self.output_index.shape}, expected {(n,)}")
         check_index(self.index, n)
+        if self.data is not None and np.shape(self.data) != (n, p):
+            raise ValueError(f"data has shape {np.shape(self.data)}, expected {(n, p)}")
 
     def __repr__(self):
         n, p, k = self.values.shape
@@ -96,8 +115,9 @@ class Attribution(Result):
         if isinstance(key, str):
             values = self.values[:, feature_index(self.feature_names, key, "a feature")]
             return values[:, 0] if values.shape[1] == 1 else values
-        rows = np.arange(len(self.values))[key]
-        rows = np.atleast_1d(rows)
+        rows = key
+        if not isinstance(key, slice):
+            rows = np.atleast_1d(np.arange(len(self.values))[key])
         a_row = self.baseline.ndim == 2
         return replace(
             self,
@@ -105,6 +125,10 @@ class Attribution(Result):
             baseline=self.baseline[rows] if a_row else self.baseline,
             output_index=None if self.output_index is None else self.output_index[rows],
             index=None if self.index is None else self.index[rows],
+            data=rows_at(self.data, rows),
+            source=None
+            if self.source is None
+            else replace(self.source, rows=rows_at(self.source.rows, rows)),
         )
 
     def __len__(self):
@@ -156,19 +180,22 @@ class Attribution(Result):
 
         Parameters
         ----------
-        groups : dict of str to list of str or int
+        groups : dict of str to list of str or int, or "columns"
             Name of each group, and its features by name or index. A feature is in one group at
-            most; those in none stay as they are, behind the groups.
+            most; those in none stay as they are, behind the groups. ``"columns"`` is for a
+            pipeline: the features that its steps made of one column, such as one-hot codes, are a
+            group of the name of that column, whose values and labels plots show.
 
         Returns
         -------
         Attribution
+            Without `data`, but for ``"columns"``.
 
         Raises
         ------
         ValueError
-            If a feature is unknown or in two groups, a name occurs twice, or the values cannot be
-            added.
+            If a feature is unknown or in two groups, a name occurs twice, the values cannot be
+            added, or no step tells the columns.
 
         Examples
         --------
@@ -200,9 +227,9 @@ class Attribution(Result):
         top : int
             Most features that are drawn.
         X : array-like or DataFrame (n_samples, n_features), optional
-            The rows that were explained, as the trees see them.
+            The rows that were explained; by default `data`.
         kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
-            ``"beeswarm"`` is a dot for each row, colored by the value of the feature if X is given.
+            ``"beeswarm"`` is a dot for each row, colored by the value of the feature.
             ``"bar"`` shows the mean ``|value|``, with one part for each output. ``"waterfall"``
             goes from the baseline of one row to what it gets with all features. ``"scatter"`` shows
             the attributions of one feature against its values. Its color is the feature that
@@ -237,7 +264,7 @@ class Attribution(Result):
         Parameters
         ----------
         X : array-like or DataFrame (n_samples, n_features), optional
-            The rows that were explained, as the trees see them: plots show their values.
+            The rows that were explained, whose values plots show; by default `data`.
 
         Returns
         -------
@@ -257,7 +284,10 @@ class Attribution(Result):
         return _plots.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field but `index` as an array that `numpy.savez` can store; None is left out."""
+        """Every field but `index` and `source` as arrays for `numpy.savez`; None is left out.
+
+        Of labels in `data` the array has codes, and ``data_labels`` has the labels as text.
+        """
         arrays = {
             "values": self.values,
             "baseline": self.baseline,
@@ -266,9 +296,11 @@ class Attribution(Result):
             "method": np.array(self.method),
             "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
         }
+        if self.unit:
+            arrays["unit"] = np.array(self.unit)
         if self.output_index is not None:
             arrays["output_index"] = self.output_index
-        return arrays
+        return arrays if self.data is None else arrays | arrays_of_rows(self.data)
 
     @classmethod
     def from_arrays(cls, arrays) -> Attribution:
@@ -304,6 +336,10 @@ class Importance(Result):
         What the measure was called with, and what it counted, such as ``n_permutations``.
     standard_error : float64 (n_features,), optional
         Standard error of each value; NaN where the measure estimates none.
+    unit : str
+        Of mean attributions: what the raw prediction is; see `Attribution`.
+    source : Source, optional
+        Of a pipeline, the column that each feature was made of; `to_arrays` leaves it out.
 
     Raises
     ------
@@ -316,6 +352,8 @@ class Importance(Result):
     method: str
     parameters: dict = field(default_factory=dict)
     standard_error: np.ndarray | None = None
+    unit: str = ""
+    source: Any = None
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -370,7 +408,7 @@ class Importance(Result):
 
         Parameters
         ----------
-        groups : dict of str to list of str or int
+        groups : dict of str to list of str or int, or "columns"
             As for `Attribution.grouped`.
 
         Returns
@@ -446,14 +484,15 @@ class Importance(Result):
         return _plots.side_by_side(importances, top)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field as an array that `numpy.savez` can store."""
-        return {
+        """Every field but `source` as an array that `numpy.savez` can store."""
+        arrays = {
             "values": self.values,
             "standard_error": np.asarray(self.standard_error),
             "feature_names": np.array(self.feature_names),
             "method": np.array(self.method),
             "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
         }
+        return arrays | ({"unit": np.array(self.unit)} if self.unit else {})
 
     @classmethod
     def from_arrays(cls, arrays) -> Importance:
@@ -508,11 +547,15 @@ def _check_origin(result):
 
 def _plain(kind, arrays):
     """Stored arrays as the arguments they came from."""
-    check_fields(kind, arrays)
     fields = dict(arrays)
-    fields["method"] = fields["method"].item()
+    labels = fields.pop("data_labels", None)
+    check_fields(kind, fields)
+    for name in {"method", "unit"} & set(fields):
+        fields[name] = fields[name].item()
     if "parameters" in fields:
         fields["parameters"] = parameters_of(fields["parameters"].item())
     for name in {"feature_names", "output_names"} & set(fields):
         fields[name] = tuple(fields[name].tolist())
+    if labels is not None:
+        fields["data"] = rows_of_arrays(fields["data"], labels, fields["feature_names"])
     return fields

@@ -205,17 +205,18 @@ def _parameters(given, method, function):
         if is_needed and name in data and data[name] is None:
             raise click.UsageError(f"the method {method} needs {_NEEDS[name]}")
     hints, parameters = _hints(taker), {}
-    for pair in given.parameters:
+    for pair in getattr(given, "parameters", ()):
         name, equals, text = pair.partition("=")
         if not equals:
             raise click.UsageError(f"-p {pair}: expected NAME=VALUE")
         parameters[name] = _typed(name, text, hints.get(name))
+    _methods.check(method, taker, (*data, "scale"), parameters)
     return parameters
 
 
 def _hints(function):
     """What the signature of a function says of its parameters, where arrays may be anything."""
-    return typing.get_type_hints(function, localns={"ArrayLike": object})
+    return typing.get_type_hints(function, localns={"ArrayLike": object, "Callable": object})
 
 
 def _typed(name, text, hint):
@@ -299,9 +300,9 @@ def explain(given):
     X, y = split(files.table_of(given.table, given.rows))
     result = face.explain(model, X, given.method, y=y, progress=given.progress, **options)
     if given.form == "png":
-        seen, feature = unwrap(model)[1].rows(X), given.feature
+        feature = given.feature
         feature = None if feature is None else _named(feature, result.feature_names)
-        _draw(given, result.plot, X=seen, kind=given.kind, row=given.row, feature=feature)
+        _draw(given, result.plot, kind=given.kind, row=given.row, feature=feature)
         return
     frame = _frame(result)
     if given.form == "table":
@@ -369,7 +370,7 @@ def rank(given):
     click.Option(["--ranking"], default="tree_shap", help="A method, or names such as age,dose."),
     click.Option(["--metric"], default="pgi2", help=", ".join(_ranks.METRICS)),
     click.Option(["--k"], type=int, help="Of the metric pg2: how many features are perturbed."),
-    *(*_NOISE, *_OF_METHOD),
+    *(*_NOISE, _PROGRESS),
     forms=_DATA,
 )
 def faithfulness(given):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -18,15 +18,17 @@ from splitcredit import _chunks, _groups, _handed_over, _methods, _ranks
 from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._methods import methods
 from splitcredit._names import row_index
-from splitcredit._tables import check_choice, check_whole
+from splitcredit._tables import check_choice, check_whole, dense, rows_at
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import (
     forest_and_rows,
     forest_and_training_rows,
     forest_rows_and_start,
+    source_of,
     to_forest,
+    unit_of,
 )
-from splitcredit.gaps import prediction_gap
+from splitcredit.gaps import _missing, prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
 from splitcredit.kernels.results import Whole
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
 __all__ = ["explain", "explain_chunks", "faithfulness", "importance", "methods", "rank"]
 
 _DTYPES = ("float64", "float32")
-# Methods whose values and baseline add up to the prediction.
+# Methods whose values and baseline add up to the prediction, and those in its units.
 _OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas")
+_IN_ITS_UNITS = (*_OF_PREDICTION, "oob_attributions")
 
 
 def explain(
@@ -48,10 +51,16 @@ def explain(
     X: ArrayLike,
     method: str = "tree_shap",
     *,
+    output: str | int = "all",
+    background: ArrayLike | None = None,
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
     y: ArrayLike | None = None,
     dtype: str | type = "float64",
     progress: bool | None = None,
-    **parameters: Any,
 ) -> Attribution:
     """Attribute the predictions (or impurity decreases) of a fitted model to its features, by row.
 
@@ -73,8 +82,21 @@ def explain(
     progress : bool, optional
         Whether a bar on standard error shows the rows done. By default it appears after two
         seconds, in terminals and notebooks.
-    **parameters
-        Passed to the method; see its module in `splitcredit.importances`.
+    output : str or int
+        ``"all"``, the name or index of one, or ``"predicted"``: that of the predicted class of each
+        row.
+    background : array-like or DataFrame (n_background, n_features), optional
+        Rows that ``"tree_shap_interventional"`` takes unknown features from.
+    model_output : {"raw", "probability", "log_loss", "squared_error"}
+        What ``"tree_shap_interventional"`` explains.
+    groups : dict of str to list of str or int, optional
+        Features that ``"tree_shap"`` takes for one player each.
+    algorithm : {"auto", "blocks", "tables", "rows"}
+        Of ``"tree_shap"``; the values are the same.
+    attribution : {"tree_shap", "saabas"}
+        What ``"oob_attributions"`` are.
+    rows : {"oob", "inbag"}
+        Whose trees explain a row in ``"oob_attributions"``.
 
     Returns
     -------
@@ -106,26 +128,29 @@ def explain(
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
+    parameters = _methods.chosen(explain, locals())
     value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
     function = found.attribute
     _methods.check(method, function, ("X",), parameters)
+    given, source = model, source_of(model, X)
     if _handed_over.is_needed(model, method):
         own = _handed_over.explain(model, X, **parameters)
-        return replace(own, values=own.values.astype(value_dtype))
+        return replace(own, values=own.values.astype(value_dtype), source=source)
     if not found.takes_any_rows:
         model, X = forest_and_training_rows(model, X)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     n_samples = table.shape[0]
-    rows = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
+    step = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
     y = y if _methods.takes(function, "y") else None
     whole = Whole(n_samples, value_dtype)
     options = {"y": y, "whole": whole, "offset": offset}
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, **options
+        function, forest, table, step, value_dtype, progress, parameters, **options
     )
     joined = _chunks.joined(pieces, n_samples, whole)
-    return joined if labels is None else replace(joined, index=labels)
+    joined = _with_rows(joined, forest, labels, table, source)
+    return replace(joined, unit=unit_of(given, forest)) if method in _IN_ITS_UNITS else joined
 
 
 def explain_chunks(
@@ -133,17 +158,25 @@ def explain_chunks(
     X: ArrayLike,
     method: str = "tree_shap",
     *,
+    output: str | int = "all",
+    background: ArrayLike | None = None,
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
     y: ArrayLike | None = None,
     chunk_rows: int | None = None,
     dtype: str | type = "float64",
     progress: bool | None = None,
-    **parameters: Any,
 ) -> Iterator[Attribution]:
     """Attribute rows as `explain` does, a chunk at a time: for results larger than the memory.
 
     Parameters
     ----------
-    model, X, method, y, dtype, progress, **parameters
+    model, X, method, output, background, model_output, groups, algorithm, attribution, rows
+        See `explain`.
+    y, dtype, progress
         See `explain`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
@@ -172,6 +205,7 @@ def explain_chunks(
     Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
     Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
     """
+    parameters = _methods.chosen(explain_chunks, locals())
     value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
     function = found.attribute
@@ -183,12 +217,13 @@ def explain_chunks(
     if _handed_over.is_needed(model, method):
         return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
-    rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
+    step = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
     y = y if _methods.takes(function, "y") else None
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, y=y, offset=offset
+        function, forest, table, step, value_dtype, progress, parameters, y=y, offset=offset
     )
-    return pieces if labels is None else _labeled(pieces, labels)
+    unit = unit_of(model, forest) if method in _IN_ITS_UNITS else ""
+    return _each_with_rows(pieces, forest, labels, table, source_of(model, X), unit)
 
 
 def importance(
@@ -197,8 +232,34 @@ def importance(
     y: ArrayLike | None = None,
     method: str = "mdi",
     *,
+    output: str | int = "all",
+    background: ArrayLike | None = None,
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows", "sampled", "exact"] | None = None,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
+    divide_by: Literal["rows", "targets"] = "rows",
+    normalize: Literal["none", "trees"] = "none",
+    kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
+    scaled: bool = False,
+    n_repeats: int = 5,
+    scoring: str | None = None,
+    loss: Literal["cross_entropy", "mse"] | None = None,
+    imputer: Literal["marginal", "conditional"] = "marginal",
+    threshold: float = 0.025,
+    n_permutations: int | None = None,
+    random_state: int = 0,
+    preset: str = "pg_hat_10",
+    alpha: float | None = None,
+    penalty: float | None = None,
+    weights: Literal["inbag", "oob"] | None = None,
+    min_child_oob: int | None = None,
+    min_child_inbag: int | None = None,
+    correction: Literal["none", "own", "oob"] | None = None,
+    per_row: bool | None = None,
     progress: bool | None = None,
-    **parameters: Any,
 ) -> Importance:
     """Global importances of the features of a fitted model.
 
@@ -217,8 +278,27 @@ def importance(
         or index of one, takes a single output.
     progress : bool, optional
         As for `explain`, where rows are attributed, and for ``"sage"`` and ``"mda"``.
-    **parameters
-        Passed to the method.
+    output, background, model_output, groups, algorithm, attribution, rows
+        See `explain`. ``"sage"`` takes a background, too, and an algorithm, ``"sampled"`` or
+        ``"exact"``; ``"mdi_oob"`` takes rows and an output.
+    weigh_by
+        Of ``"oob_attributions"``.
+    divide_by
+        Of ``"mdi_oob"``.
+    normalize
+        Of ``"mdi"``.
+    kind
+        Of ``"splits"``.
+    scaled
+        Of ``"mda"``.
+    n_repeats, scoring
+        Of ``"permutation"``.
+    loss, imputer, threshold, n_permutations
+        Of ``"sage"``.
+    random_state
+        Seed of ``"air"``, ``"mda"``, ``"permutation"`` and ``"sage"``.
+    preset, alpha, penalty, weights, min_child_oob, min_child_inbag, correction, per_row
+        Of ``"penalized_gini"``.
 
     Returns
     -------
@@ -253,6 +333,7 @@ def importance(
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
     """
+    parameters = _methods.chosen(importance, locals())
     for name, argument in (("X", X), ("y", y)):
         if isinstance(argument, str):
             raise TypeError(
@@ -260,7 +341,10 @@ def importance(
             )
     found = _methods.look_up(method, "importance")
     if found.summarize is not None:
-        return _global(found.summarize, model, X, y, method, parameters, progress)
+        found_by = _global(found.summarize, model, X, y, method, parameters, progress)
+        if method == "permutation":  # whose features are the columns of X
+            return found_by
+        return replace(found_by, source=source_of(model, None))
     if X is None:
         raise TypeError(_methods.needs(f"method {method!r}", "X"))
     function = found.attribute
@@ -273,14 +357,15 @@ def importance(
     forest, table, parameters, _ = _opened(model, X, method, parameters)
     if table.shape[0] == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
-    rows, total = _chunks.chunk_rows(forest, method), np.zeros(1)
+    step, total = _chunks.chunk_rows(forest, method), np.zeros(1)
     y = y if _methods.takes(function, "y") else None
     double = np.dtype("float64")
-    pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y=y)
+    pieces = _chunks.attributions(function, forest, table, step, double, progress, parameters, y=y)
     for piece in pieces:
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
-    return Importance(total / table.shape[0], piece.feature_names, method, called)
+    unit = unit_of(model, forest) if method in _IN_ITS_UNITS else ""
+    return Importance(total / table.shape[0], piece.feature_names, method, called, unit=unit)
 
 
 def rank(
@@ -288,9 +373,40 @@ def rank(
     X: ArrayLike,
     method: str = "pg2_greedy",
     *,
+    noise: object = "normal",
+    scale: object = None,
+    background: ArrayLike | None = None,
+    output: str | int | None = None,
+    top: int | None = None,
+    arithmetic: Literal["double", "single"] = "double",
+    ties: ArrayLike | None = None,
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows", "sampled", "exact"] | None = None,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
+    divide_by: Literal["rows", "targets"] = "rows",
+    normalize: Literal["none", "trees"] = "none",
+    kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
+    scaled: bool = False,
+    n_repeats: int = 5,
+    scoring: str | None = None,
+    loss: Literal["cross_entropy", "mse"] | None = None,
+    imputer: Literal["marginal", "conditional"] = "marginal",
+    threshold: float = 0.025,
+    n_permutations: int | None = None,
+    random_state: int = 0,
+    preset: str = "pg_hat_10",
+    alpha: float | None = None,
+    penalty: float | None = None,
+    weights: Literal["inbag", "oob"] | None = None,
+    min_child_oob: int | None = None,
+    min_child_inbag: int | None = None,
+    correction: Literal["none", "own", "oob"] | None = None,
+    per_row: bool | None = None,
     y: ArrayLike | None = None,
     progress: bool | None = None,
-    **parameters: Any,
 ) -> Rankings:
     """Rank the features for every row, the most important first.
 
@@ -308,13 +424,22 @@ def rank(
         Targets of the rows, where the method needs them.
     progress : bool, optional
         As for `explain`.
-    **parameters
-        Passed to the method. The first two take the noise as `faithfulness` does: `noise`, `scale`,
-        `background` and `output`, and ``"pg2_greedy"`` takes `top`, `arithmetic` and `ties`, see
-        `splitcredit.gaps.greedy.greedy_ranking`. Of a forest with many leaves and features, it
-        ranks the first ten features only, unless `top` says another number. Without `output`, rows
-        of classifiers are ranked for their predicted class; ``"oob_attributions"`` needs one where
-        there are several.
+    noise, scale, background
+        Of the first two methods; see `faithfulness`.
+    output : str or int, optional
+        Without it, rows of classifiers are ranked for their predicted class;
+        ``"oob_attributions"`` needs one where there are several.
+    top : int, optional
+        Of ``"pg2_greedy"``: how many features are ranked, the first. By default all; of a forest
+        with many leaves and features ten.
+    arithmetic, ties
+        Of ``"pg2_greedy"``; see `splitcredit.gaps.greedy.greedy_ranking`.
+    model_output, groups, algorithm, attribution, rows, weigh_by, divide_by, normalize, kind
+        Of other methods; see `importance`.
+    scaled, n_repeats, scoring, loss, imputer, threshold, n_permutations, random_state
+        See `importance`.
+    preset, alpha, penalty, weights, min_child_oob, min_child_inbag, correction, per_row
+        See `importance`.
 
     Returns
     -------
@@ -341,6 +466,7 @@ def rank(
     0       0      1   petal width (cm)
     0       0      2  petal length (cm)
     """
+    parameters = _methods.chosen(rank, locals())
     _methods.look_up(method, "rank")
     ranked = _ranked(model, X, method, y, progress, parameters)
     labels = row_index(X)
@@ -360,7 +486,6 @@ def faithfulness(
     output: str | int | None = None,
     k: int | None = None,
     progress: bool | None = None,
-    **parameters: Any,
 ) -> np.ndarray:
     """How much predictions move if the features that a ranking names first are perturbed.
 
@@ -377,8 +502,9 @@ def faithfulness(
     ranking : Rankings, Attribution, Importance, list of names or indices, array, or str
         Features, the most important first, for all rows alike or row by row (n_samples,
         n_features). An Attribution ranks by absolute values, an Importance by values. A str is the
-        name of a method; see `rank`. For ``metric="pg2"`` a list may name some of the features
-        only, and a mask is accepted too: bool (n_features,) or (n_samples, n_features).
+        name of a method; with other parameters of it, pass what `rank` gives. For ``metric="pg2"``
+        a list may name some of the features only, and a mask is accepted too: bool (n_features,) or
+        (n_samples, n_features).
     metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
         ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, for which all but the first features are
         perturbed. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
@@ -402,8 +528,6 @@ def faithfulness(
         default all that it names.
     progress : bool, optional
         As for `explain`.
-    **parameters
-        Passed to the method, if `ranking` names one.
 
     Returns
     -------
@@ -448,15 +572,11 @@ def faithfulness(
         elif found.name == _methods.GREEDY:  # all that the metric asks for
             for_method["top"] = forest.n_features if k is None else k
         for_method |= method_background
-        for_method |= parameters
         ranking = rank(model, X, found.name, y=y, progress=progress, **for_method)
-    elif parameters:
-        raise TypeError(
-            f"faithfulness has no parameter {next(iter(parameters))!r}: parameters of a method go "
-            "with the name of the method as ranking"
-        )
     refuse_another_order_of_rows(ranking, X)
-    rows = prediction_gap.rows_to_perturb(forest, rows, noise_and_scale[0])
+    noise, scale = noise_and_scale
+    rows = prediction_gap.rows_to_perturb(forest, rows, noise)
+    forest, rows, noise = _missing.as_numbers(forest, rows, noise)
     if metric == "pg2" and _ranks.is_mask(ranking):
         if k is not None:
             raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
@@ -464,17 +584,27 @@ def faithfulness(
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
     return _ranks.measured(
-        forest, rows, ranks, metric, *noise_and_scale, output, k=k, progress=progress
+        forest, rows, ranks, metric, noise, scale, output, k=k, progress=progress
     )
 
 
-def _labeled(pieces, labels):
-    """The attributions of chunks with the labels of their rows."""
+def _with_rows(attribution, forest, labels, table, source):
+    """An attribution with its rows as the trees see them; those of groups of features have none."""
+    if attribution.feature_names != forest.feature_names:
+        return replace(attribution, index=labels)
+    data = dense(forest.in_order(table), forest.absent)
+    return replace(attribution, index=labels, data=data, source=source)
+
+
+def _each_with_rows(pieces, forest, labels, table, source, unit):
+    """The attributions of chunks with their rows and unit."""
     start = 0
     for piece in pieces:
-        stop = start + len(piece.values)
-        yield replace(piece, index=labels[start:stop])
-        start = stop
+        rows = slice(start, start + len(piece.values))
+        own = None if source is None else replace(source, rows=rows_at(source.rows, rows))
+        index = None if labels is None else labels[rows]
+        yield _with_rows(replace(piece, unit=unit), forest, index, rows_at(table, rows), own)
+        start = rows.stop
 
 
 def _dtype(dtype):
@@ -563,6 +693,7 @@ def _by_gaps(model, X, method, progress, parameters):
     noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")
     output = remaining.pop("output", None)
     X = prediction_gap.rows_to_perturb(forest, X, noise)
+    forest, X, noise = _missing.as_numbers(forest, X, noise)
     return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, remaining)
 
 

@@ -117,6 +117,9 @@ class Forest:
     other_class : str, optional
         The first class of a boosted model of two classes. Its one output is the score of the
         second class, and that of the first is minus this.
+    full_names : tuple of str, optional
+        The names of the features with those of the steps of a pipeline before them, which columns
+        of X may have as well.
     several_targets : bool, optional
         Whether the outputs are several targets, or classes of them: none of them is the predicted
         one. If not given, names such as "y0" and "y1", or "y0=red" and "y1=long", say that.
@@ -170,6 +173,7 @@ class Forest:
     missing_value: float | None = None
     several_targets: bool | None = None
     other_class: str | None = None
+    full_names: tuple[str, ...] | None = None
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -234,7 +238,7 @@ class Forest:
         names = labels_of_columns(X)
         if names is None or not self.names_given:
             return X
-        columns = as_known(names, self.feature_names)
+        columns = self.known(names)
         _check_names(columns, self.feature_names)
         position = {name: k for k, name in enumerate(columns)}
         order = [position[name] for name in self.feature_names]
@@ -244,6 +248,22 @@ class Forest:
             return X.iloc[:, order]
         labels = [names[k] for k in order]
         return X.select(labels) if hasattr(X, "select") else X[labels]
+
+    def known(self, names) -> list[str]:
+        """Names as text, in the form of `feature_names` where they are those of features.
+
+        Parameters
+        ----------
+        names : sequence
+
+        Returns
+        -------
+        list of str
+        """
+        if self.full_names is not None:
+            short = dict(zip(self.full_names, self.feature_names, strict=True))
+            names = [short.get(name, name) for name in as_known(names, self.full_names)]
+        return as_known(names, self.feature_names)
 
     def hash_of(self, X) -> str:
         """SHA-256 of X in the order of the features, with codes in place of categories.
@@ -385,7 +405,7 @@ class Forest:
         scalar_fields = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
         scalar_fields |= {"names_given", "training_hash", "missing_value", "several_targets"}
         scalar_fields |= {"other_class"}
-        name_fields = {"feature_names", "output_names"}
+        name_fields = {"feature_names", "output_names", "full_names"}
         values: dict[str, Any] = {
             k: v.item() if k in scalar_fields else tuple(v.tolist()) if k in name_fields else v
             for k, v in arrays.items()

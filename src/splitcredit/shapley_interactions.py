@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit._names import feature_index, indexed, row_index
+from splitcredit._names import feature_index, index_of, indexed, row_index
 from splitcredit._tables import check_whole
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import (
@@ -94,6 +94,46 @@ class Interactions:
         frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs), allow_duplicates=True)
         frame.insert(1, "output", np.tile(np.array(self.output_names), n), allow_duplicates=True)
         return indexed(frame, self.index, n_outputs)
+
+    def plot(self, ax=None, output=None, top: int = 10):
+        """Draw the mean absolute interaction of each pair of the largest features.
+
+        A pair has its whole interaction, both halves; the diagonal has the mean absolute main
+        effects, in gray, with shades of their own. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure if not given.
+        output : str or int, optional
+            Name or index of the output to draw; not needed if there is one.
+        top : int
+            Most features that are drawn: those with the largest sums of absolute values.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ValueError
+            If these are values of sets or of no rows, there is no such output or several and none
+            is chosen, or `top` is no whole number from 1.
+        """
+        from splitcredit import _plot_kinds
+
+        check_whole("top", top, 1)
+        if self.sets is not None or len(self.values) == 0:
+            raise ValueError(
+                "a picture shows a matrix of all pairs, of some rows: call interactions without "
+                "sets, with order=2, for at least one row"
+            )
+        if output is None and len(self.output_names) > 1:
+            raise ValueError(
+                f"a picture is of one output: pass output=, one of {list(self.output_names)[:10]}"
+            )
+        index = index_of(self.output_names, 0 if output is None else output, "output")
+        return _plot_kinds.matrix(self, ax, index, top)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.

@@ -8,8 +8,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from splitcredit.convert import _columns
 from splitcredit.convert._nodes import UnsupportedModelError, inner_model
 from splitcredit.convert._unwrap import unwrap
+from splitcredit.convert.units import CLASS_CRITERIA, in_words
 from splitcredit.forest import Forest
 
 if TYPE_CHECKING:
@@ -21,7 +23,9 @@ __all__ = [
     "forest_and_rows",
     "forest_and_training_rows",
     "forest_rows_and_start",
+    "source_of",
     "to_forest",
+    "unit_of",
     "unwrap",
 ]
 
@@ -35,8 +39,6 @@ _CONVERTERS = {
     "xgboost": "splitcredit.convert.xgboost",
 }
 
-# Impurities of trees that were grown on classes.
-CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 # What covers count in models that have one target only: LightGBM's and HistGradientBoosting.
 _OF_ONE_TARGET = ("leaf_count", "count")
 
@@ -168,6 +170,19 @@ def forest_and_training_rows(model, X) -> tuple:
         return forest, X
     _, steps = unwrap(model)
     return forest, steps.training_rows(X)
+
+
+def source_of(model, X):
+    """The columns of X that the steps of a pipeline made the features of; None without steps.
+
+    Returns a `Source`. It keeps X itself.
+    """
+    return None if isinstance(model, Forest) else _columns.source(unwrap(model)[1].pipelines, X)
+
+
+def unit_of(model, forest) -> str:
+    """What the raw prediction of a model is, in words; see `units.in_words`."""
+    return in_words(unwrap(model)[0], forest)
 
 
 def are_targets(forest: Forest) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from splitcredit._tables import dense
+from splitcredit.convert import _columns
 from splitcredit.convert.units import library_of
 from splitcredit.forest import Forest
 
@@ -53,13 +54,19 @@ class Steps:
         return self.rows(X)
 
     def named(self, forest: Forest) -> Forest:
-        """The forest with the names of the transformed features, where its model knew none."""
-        if not self.pipelines or forest.names_given:
+        """The forest with the names of the transformed features, without those of the steps."""
+        if not self.pipelines:
             return forest
-        names = self.names_out()
+        names = forest.feature_names if forest.names_given else self.names_out()
         if names is None or len(names) != forest.n_features:
             return forest
-        return replace(forest, feature_names=names, names_given=True)
+        short = self.shortened(names)
+        full = None if short == names else names
+        return replace(forest, feature_names=short, full_names=full, names_given=True)
+
+    def shortened(self, names) -> tuple[str, ...]:
+        """Names of features without those of the steps, where they stay distinct."""
+        return _columns.shortened(names, self.pipelines)
 
     def names_out(self):
         """Names that the last step gives out; None if there is none, or it does not know them."""

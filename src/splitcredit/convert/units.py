@@ -21,6 +21,9 @@ class Units(NamedTuple):
     objective: str | None = None
 
 
+# Impurities of trees that were grown on classes.
+CLASS_CRITERIA = ("gini", "entropy", "log_loss")
+
 _CLASS_FRACTIONS = Units("probability", None)
 _BINARY = Units("log_odds", "binary_crossentropy")
 _SQUARED = Units("raw_value", "squared_error")
@@ -92,6 +95,25 @@ def units(model) -> Units:
         return _units_of_sklearn(model)
     library, name = _objective(model)
     return _OF_OBJECTIVE[library].get(name, Units())
+
+
+_WORDS = {
+    "log_odds": "log-odds",
+    "probability": "probability",
+    "raw_value": "prediction in units of the target",
+}
+
+
+def in_words(model, forest) -> str:
+    """What the raw prediction of a model is, for an axis; a Forest says less than its model."""
+    if forest.output_names == ("path length",):
+        return "path length"
+    of_model = units(model).tree_output
+    if of_model is not None:
+        return _WORDS[of_model]
+    if forest.aggregate == "sum":
+        return "raw score"
+    return _WORDS["probability"] if forest.criterion in CLASS_CRITERIA else "prediction"
 
 
 def has_link(model) -> bool:

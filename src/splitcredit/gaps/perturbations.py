@@ -252,7 +252,12 @@ class Marginal(_Perturbation):
     Raises
     ------
     ValueError
-        If there is no row, or a value is not finite.
+        If there is no row, or a value is infinite.
+
+    Notes
+    -----
+    NaN is drawn as any value by `splitcredit.rank` and `splitcredit.faithfulness`, if the trees
+    have a direction for it.
 
     Examples
     --------
@@ -273,7 +278,7 @@ class Marginal(_Perturbation):
         names = names_of_columns(self.rows)
         object.__setattr__(self, "column_names", None if names is None else tuple(names))
         rows = np.array(numeric(self.rows, np.float64))
-        if rows.ndim != 2 or len(rows) == 0 or not np.isfinite(rows).all():
+        if rows.ndim != 2 or len(rows) == 0 or np.isinf(rows).any():
             raise ValueError("rows must be finite numbers (n_rows, n_features), at least one row")
         rows.flags.writeable = False
         object.__setattr__(self, "rows", rows)
@@ -414,8 +419,11 @@ def checked_scale(perturbation, scale, forest) -> np.ndarray:
     scales = numbers(in_order_of_features(forest, scale, "scale"), "scale")
     if scales.ndim > 1 or (scales.ndim == 1 and len(scales) != n_features):
         raise ValueError(f"scale has shape {scales.shape}, expected a number or ({n_features},)")
-    if not np.isfinite(scales).all() or (scales < 0).any():
-        raise ValueError(f"scale is {scale!r}, expected finite numbers, 0 or more")
+    wrong = ~(scales >= 0) | np.isinf(scales)
+    if wrong.any():
+        j = int(wrong.argmax())
+        of = f" of feature {forest.feature_names[j]!r}" if scales.ndim else ""
+        raise ValueError(f"scale{of} is {scales.flat[j]}, expected a finite number, 0 or more")
     if isinstance(perturbation, Marginal):
         if (scales != 1).any():
             raise ValueError("Marginal replaces values: no scale applies, leave it at 1")
@@ -423,6 +431,12 @@ def checked_scale(perturbation, scale, forest) -> np.ndarray:
             raise ValueError(
                 f"Marginal has rows of {perturbation.rows.shape[1]} features, the model was "
                 f"fitted on {n_features}"
+            )
+        missing = np.isnan(perturbation.rows).any(axis=0)
+        if missing.any():
+            raise ValueError(
+                f"Marginal has NaN in feature {forest.feature_names[int(missing.argmax())]!r}: "
+                "impute it, or call splitcredit.rank or splitcredit.faithfulness, which draw it"
             )
     if isinstance(perturbation, FeatureWise) and len(perturbation.noises) != n_features:
         raise ValueError(

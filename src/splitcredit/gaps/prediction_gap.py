@@ -470,5 +470,6 @@ def refuse_nan(forest, X, chosen) -> None:
         value = "NaN" if np.isnan(X[rows[0], columns[0]]) else "infinity"
         raise ValueError(
             f"X holds {value} in row {rows[0]}, feature {forest.feature_names[columns[0]]!r}, "
-            "which is to be perturbed: impute it, or leave the feature out of the set"
+            "which is to be perturbed: impute it, leave the feature out, or draw values of other "
+            "rows, noise='marginal' of splitcredit.rank and splitcredit.faithfulness"
         )

@@ -94,13 +94,13 @@ class Rankings:
         return indexed(pd.DataFrame(columns), self.index, d)
 
 
-def refuse_other_features(ranking, feature_names) -> None:
+def refuse_other_features(ranking, forest) -> None:
     """ValueError if a ranking, attribution or importance knows that it is of other features."""
     names = getattr(ranking, "feature_names", None)
-    if names is not None and tuple(names) != tuple(feature_names):
+    if names is not None and tuple(forest.known(names)) != forest.feature_names:
         raise ValueError(
             f"{ranking!r} is of the features {list(names)[:5]}, and the model has "
-            f"{list(feature_names)[:5]}: rank the features of this model"
+            f"{list(forest.feature_names)[:5]}: rank the features of this model"
         )
 
 
@@ -129,7 +129,7 @@ def rankings_of_model(rankings, X, forest) -> np.ndarray:
     the same ones in another order.
     """
     refuse_another_order_of_rows(rankings, X)
-    refuse_other_features(rankings, forest.feature_names)
+    refuse_other_features(rankings, forest)
     return validate_rankings(rankings, np.shape(X)[0], forest.n_features)
 
 

@@ -153,7 +153,7 @@ def _called(estimator):
 def _names_of(X, steps):
     names = names_of_columns(X)
     names = steps.names_out() if names is None else names
-    return [f"x{j}" for j in range(np.shape(X)[1])] if names is None else names
+    return [f"x{j}" for j in range(np.shape(X)[1])] if names is None else steps.shortened(names)
 
 
 def _refuse_settings_by_feature(estimator):

@@ -1,0 +1,113 @@
+"""Attributions keep the rows that were explained: plots, parts, files and groups show them."""
+
+import lightgbm
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
+
+import splitcredit
+from splitcredit import Attribution
+
+matplotlib.use("Agg")
+NAMES = ("age", "num__city_size", "missingindicator_age", "city_Paris", "city_Rome")
+NAMES = (*NAMES, "onehot__city_size", "sex_f", "sex_m", "height_0.0", "height_1.0")
+
+
+@pytest.fixture(scope="module")
+def people():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"age": random.normal(50, 10, 60), "city": ["Paris", "Rome", "size"] * 20})
+    X["sex"], X["city_size"], X["height"] = ["f", "m"] * 30, random.normal(size=60), np.arange(60.0)
+    X.loc[:3, "age"] = np.nan
+    return X.set_axis([f"r{i}" for i in range(60)])
+
+
+def pipeline(X):
+    """Its names without those of the steps collide: a city called size, and a column city_size."""
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    steps = ColumnTransformer(
+        [
+            ("num", numbers, ["age", "city_size"]),
+            ("onehot", OneHotEncoder(), ["city", "sex"]),
+            ("bins", KBinsDiscretizer(2), ["height"]),
+        ]
+    )
+    y = (X["city"] == "size") + X["height"] / 60
+    return make_pipeline(steps, RandomForestRegressor(5, random_state=0)).fit(X, y)
+
+
+def test_names_lose_the_step_unless_two_would_be_the_same(people):
+    """Red if features are called onehot__city_Paris, or two of them city_size."""
+    model = pipeline(people)
+    a = splitcredit.explain(model, people)
+    assert a.feature_names == NAMES
+    assert a["onehot__city_Paris"].tolist() == a["city_Paris"].tolist()
+    full = pd.DataFrame(a.data, columns=model[0].get_feature_names_out())
+    whole = splitcredit.to_forest(model)
+    assert whole.predict(full).tobytes() == whole.predict(full[full.columns[::-1]]).tobytes()
+    by_name = splitcredit.rank(model, people[:2], scale=full.std(), top=2)
+    by_place = splitcredit.rank(model, people[:2], scale=full.std().to_numpy(), top=2)
+    assert by_name.gaps.tobytes() == by_place.gaps.tobytes()
+
+
+def test_features_of_one_column_fold_back_to_it_and_show_its_values(people):
+    """Red if the city called size is credited to the column city_size."""
+    model = pipeline(people)
+    a = splitcredit.explain(model, people)
+    folded = a[10:20].grouped("columns")
+    assert folded.feature_names == tuple(people.columns)
+    cities = a[10:20].values[:, 3:6].sum(axis=1)
+    np.testing.assert_allclose(folded.values[:, 1], cities, atol=1e-15)
+    np.testing.assert_allclose(folded.totals(), a[10:20].totals())
+    assert folded.data.to_numpy().tolist() == people[10:20].to_numpy().tolist()
+    waterfall = folded.plot(kind="waterfall", row=0)
+    assert "city = Rome" in [label.get_text() for label in waterfall.get_yticklabels()]
+    mdi = splitcredit.importance(model)
+    by_column = mdi.grouped("columns")
+    assert by_column.feature_names == folded.feature_names
+    np.testing.assert_allclose(by_column["city"], mdi.values[3:6].sum())
+    with pytest.raises(ValueError, match="'columns' is for results of a pipeline"):
+        Attribution(np.zeros((1, 1, 1)), [0.0], ["a"], ["o"], "saabas").grouped("columns")
+
+
+def test_rows_are_kept_in_the_order_of_the_features_and_not_copied():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = RandomForestRegressor(3, random_state=0).fit(
+        pd.DataFrame(X, columns=list("abc")), X[:, 0]
+    )
+    a = splitcredit.explain(model, X)
+    assert a.data is X and np.shares_memory(a[:7].data, X) and a[[3, 1]].data[0] is not X[3]
+    assert a[[3, 1]].data.tolist() == X[[3, 1]].tolist()
+    frame = pd.DataFrame(X[:, ::-1], columns=list("cba"))
+    assert splitcredit.explain(model, frame).data.to_numpy().tolist() == X.tolist()
+    assert splitcredit.explain(model, sparse.csr_array(X)).data.tolist() == X.tolist()
+    parts = list(splitcredit.explain_chunks(model, frame, chunk_rows=15))
+    assert np.concatenate([part.data for part in parts]).tolist() == X.tolist()
+    assert splitcredit.explain(model, X, groups={"g": ["a", "b"]}).data is None
+    assert a.grouped({"g": ["a", "b"]}).data is None
+    with pytest.raises(ValueError, match="data has shape"):
+        Attribution(a.values, a.baseline, a.feature_names, ["y"], "m", data=X[:5])
+
+
+def test_a_picture_colors_itself_and_shows_the_labels_of_categories(tmp_path):
+    """Red if the rows, or their labels, are lost, also on the way through a file."""
+    X = pd.DataFrame({"color": pd.Categorical([*"rgb", None] * 20), "size": np.arange(80.0)})
+    options = {"n_estimators": 3, "min_child_samples": 1, "min_data_per_group": 1, "verbose": -1}
+    model = lightgbm.LGBMRegressor(**options).fit(X, X["color"].cat.codes + X["size"])
+    a = splitcredit.explain(model, X)
+    a.save(tmp_path / "a.npz")
+    for one in (a, Attribution.load(tmp_path / "a.npz")):
+        ax = one.plot(kind="scatter", feature="color")
+        labels = [label.get_text() for label in ax.get_xticklabels()]
+        assert labels == ["missing", "b", "g", "r"]
+        assert len(one.plot().figure.axes) == 2  # with a bar of colors
+    numbers = splitcredit.explain(model.fit(X[["size"]], X["size"]), X[["size"]])
+    numbers.save(tmp_path / "a.npz")
+    assert Attribution.load(tmp_path / "a.npz").data.tolist() == X[["size"]].to_numpy().tolist()
