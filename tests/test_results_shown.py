@@ -1,10 +1,13 @@
 """Results show themselves, are cut into parts, and go to files and back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from splitcredit import Attribution, Importance
+from splitcredit import Attribution, Importance, Interactions
+from splitcredit.gaps.rankings import Rankings
 
 NAMES = [f"x{j}" for j in range(12)]
 
@@ -74,3 +77,14 @@ def test_a_result_is_read_back_from_its_file(result, tmp_path):
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(ValueError, match=r"a result\.npz holds no "):
         type(result).load(path)
+
+
+def test_rankings_and_interactions_show_their_first_places_and_largest_sets():
+    """Red if print says only how large they are, or a pair is shown with one of its two halves."""
+    ranked = Rankings(np.array([[1, 0], [1, 0], [0, 1]]), np.ones((3, 2)), feature_names=NAMES[:2])
+    lines = str(ranked).splitlines()
+    assert lines[0] == repr(ranked) and "x1" in lines[2] and "0.6667" in lines[2]
+    values = np.arange(8.0).reshape(2, 2, 2, 1)
+    pairs = Interactions(values, None, np.zeros(1), NAMES[:2], ("y",))
+    assert str(pairs).splitlines()[2].split() == ["x0", "x", "x1", "6"]
+    assert str(replace(ranked, rankings=ranked.rankings[:0], gaps=None)).count("\n") == 0

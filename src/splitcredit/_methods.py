@@ -223,7 +223,10 @@ def check(method: str, function, given, parameters, extra=()) -> None:
     accepted = [*extra, *accepted]
     unknown = [name for name in parameters if name not in accepted]
     if unknown:
-        raise TypeError(f"method {method!r} has no parameter {unknown[0]!r}: {_list(accepted)}")
+        line = f"method {method!r} has no parameter {unknown[0]!r}: {_list(accepted)}"
+        if method == "tree_shap" and unknown[0] in ("background", "model_output"):
+            line += f"; method='tree_shap_interventional' takes {unknown[0]}"
+        raise TypeError(line)
     for name, parameter in signature.items():
         missing = parameter.default is inspect.Parameter.empty and name not in _GIVEN
         if missing and parameters.get(name) is None and name not in given:

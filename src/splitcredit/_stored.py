@@ -28,26 +28,37 @@ def replacing(path):
         partial.unlink(missing_ok=True)
 
 
-class Result:
-    """What all results have in common; `_summary` is the frame that is shown, the first rows."""
+class Shown:
+    """Shows itself: `_summary` is the frame of its first rows, and says what there are more of."""
 
-    feature_names: tuple[str, ...]
-    to_arrays: Callable
-    from_arrays: Callable
     _summary: Callable
 
     def __str__(self):
-        frame, n = self._summary(), len(self.feature_names)
+        frame, more = self._summary()
+        if frame.empty:
+            return repr(self)
         text = f"{self!r}\n{frame.to_string(index=False, float_format='{:.4g}'.format, na_rep='')}"
-        return text if n <= SHOWN else f"{text}\n... and {n - SHOWN} more features"
+        return f"{text}\n... and {more}" if more else text
 
     def _repr_html_(self):
         from html import escape
 
-        frame, n = self._summary(), len(self.feature_names)
+        frame, more = self._summary()
         table = frame.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-        more = f"<p>and {n - SHOWN} more features</p>" if n > SHOWN else ""
-        return f"<p>{escape(repr(self))}</p>{table}{more}"
+        return f"<p>{escape(repr(self))}</p>{table}" + (f"<p>and {more}</p>" if more else "")
+
+
+def more(n: int, what: str) -> str:
+    """How many of so many things are not shown; empty if all are."""
+    return f"{n - SHOWN} more {what}" if n > SHOWN else ""
+
+
+class Result(Shown):
+    """What all results by feature have in common."""
+
+    feature_names: tuple[str, ...]
+    to_arrays: Callable
+    from_arrays: Callable
 
     def save(self, path) -> None:
         """Write the result into an ``.npz`` file, which `load` reads; it appears whole or not.

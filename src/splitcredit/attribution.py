@@ -14,6 +14,7 @@ from splitcredit._stored import (
     Result,
     arrays_of_rows,
     check_fields,
+    more,
     parameters_of,
     rows_of_arrays,
 )
@@ -145,7 +146,7 @@ class Attribution(Result):
         columns = ["mean |value|"] if one else [f"mean |value|, {n}" for n in self.output_names]
         frame = pd.DataFrame(mean[order], columns=columns)
         frame.insert(0, "feature", [self.feature_names[j] for j in order])
-        return frame
+        return frame, more(len(self.feature_names), "features")
 
     def totals(self) -> np.ndarray:
         """Baseline plus the sum over features, (n_samples, n_outputs)."""
@@ -396,7 +397,8 @@ class Importance(Result):
     def _summary(self):
         """The first rows of `to_frame`, without errors if there are none."""
         frame = self.to_frame().head(SHOWN)
-        return frame if np.isfinite(self.standard_error).any() else frame.iloc[:, :2]
+        frame = frame if np.isfinite(self.standard_error).any() else frame.iloc[:, :2]
+        return frame, more(len(self.feature_names), "features")
 
     def grouped(self, groups) -> Importance:
         """Importances of groups of features: the sum of those of their features.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from splitcredit._names import feature_index, index_of, indexed, row_index
+from splitcredit._stored import SHOWN, Shown, more
 from splitcredit._tables import check_whole
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import (
@@ -26,7 +27,7 @@ _KNOWS_MEMORY = hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Interactions:
+class Interactions(Shown):
     """Interaction values, row by row and output by output, with their labels.
 
     Parameters
@@ -94,6 +95,23 @@ class Interactions:
         frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs), allow_duplicates=True)
         frame.insert(1, "output", np.tile(np.array(self.output_names), n), allow_duplicates=True)
         return indexed(frame, self.index, n_outputs)
+
+    def _summary(self):
+        """Mean absolute interactions of the sets with the largest, a column for each output."""
+        import pandas as pd
+
+        sets, values = self.sets, self.values
+        if sets is None:  # a pair has its interaction in two places of the matrix
+            sets = np.stack(np.triu_indices(len(self.feature_names), 1), axis=1)
+            values = 2.0 * values[:, sets[:, 0], sets[:, 1]]
+        mean = np.abs(values).sum(axis=0) / max(len(values), 1)
+        order = np.argsort(-mean.sum(axis=1), kind="stable")[:SHOWN]
+        one = len(self.output_names) == 1
+        columns = ["mean |value|"] if one else [f"mean |value|, {n}" for n in self.output_names]
+        frame = pd.DataFrame(mean[order], columns=columns)
+        names = [" x ".join(self.feature_names[j] for j in sets[i]) for i in order]
+        frame.insert(0, "features", names)
+        return frame, more(len(sets), "pairs" if sets.shape[1] == 2 else "sets")
 
     def plot(self, ax=None, output=None, top: int = 10):
         """Draw the mean absolute interaction of each pair of the largest features.

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from splitcredit._names import indexed, row_index
+from splitcredit._stored import SHOWN, Shown, more
 
 # Sets of features are compared as bits of an integer, as far as these go.
 _BITS = 62
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rankings:
+class Rankings(Shown):
     """Rankings of the features of some rows, and what the first of them move the prediction by.
 
     Parameters
@@ -71,6 +72,23 @@ class Rankings:
         whole = d if self.feature_names is None else len(self.feature_names)
         which = f"{d} features" if d == whole else f"the first {d} of {whole} features"
         return f"{type(self).__name__}({n} samples, {which})"
+
+    def _summary(self):
+        """The feature that most rows have in each of the first places, and the mean gap there."""
+        import pandas as pd
+
+        n, n_places = self.rankings.shape
+        columns: dict[str, list] = {"place": [], "feature": [], "share of rows": []}
+        for place in range(min(n_places, SHOWN) if n else 0):
+            features, counts = np.unique(self.rankings[:, place], return_counts=True)
+            feature = features[counts.argmax()]
+            names = self.feature_names
+            columns["place"].append(place + 1)
+            columns["feature"].append(str(feature) if names is None else names[feature])
+            columns["share of rows"].append(counts.max() / n)
+        if self.gaps is not None and n:
+            columns["mean gap"] = self.gaps.mean(axis=0)[:SHOWN].tolist()
+        return pd.DataFrame(columns), more(n_places, "places")
 
     def to_frame(self):
         """As a tidy DataFrame: sample, place (from 1), feature, and gap where there are gaps.
