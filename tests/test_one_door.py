@@ -449,7 +449,7 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
         ),
         (
             lambda m, X: sc.faithfulness(m, X, NAMES[:2], scale=1),
-            "2 features a row, expected",
+            "rankings have 2 of the",
         ),
         (
             lambda m, X: sc.faithfulness(m, X, ["sex"], "pg2", scale=1),

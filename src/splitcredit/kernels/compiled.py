@@ -184,6 +184,8 @@ def in_portions(kernel, n_pieces: int, arguments: tuple, done: Callable | None =
     finally:
         for other in others:
             other.result()
+    if done and (rest := portions.newly_taken()):  # others may have taken the last
+        done(rest)
 
 
 class _Portions:
