@@ -1,7 +1,5 @@
 """What the table of methods says of a model is what happens, in the same words."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier, LGBMRegressor
@@ -21,7 +19,6 @@ from forests import whole_numbers
 X, COUNTS = whole_numbers("classes", 60, 4, 5)
 TWO, THREE = COUNTS % 2, COUNTS % 3
 FEW = {"n_estimators": 3, "random_state": 0}
-CATBOOST = Path(__file__).parent / "models" / "catboost-1.2.10.json"
 MODELS = {
     "forest": lambda: RandomForestClassifier(**FEW).fit(X, THREE),
     "regression forest": lambda: RandomForestRegressor(**FEW).fit(X, COUNTS),
