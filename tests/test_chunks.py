@@ -78,7 +78,7 @@ def test_explain_and_importance_in_chunks_are_those_of_all_rows(output, case, mo
     model, X = case
     full = splitcredit.explain(model, X, output=output)
     summary = splitcredit.importance(model, X, method="tree_shap", output=output)
-    monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 40)
+    monkeypatch.setattr(_chunks, "chunk_rows", lambda *_: 40)
     in_chunks = splitcredit.explain(model, X, output=output)
     for name in ("values", "baseline", "output_index"):
         of_chunks, of_all = getattr(in_chunks, name), getattr(full, name)
@@ -100,7 +100,7 @@ def test_values_of_chunks_are_written_to_the_result_itself(output, case, monkeyp
         shared.append(np.shares_memory(values, result.values))
         unpatched_put(result, start, values)
 
-    monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 40)
+    monkeypatch.setattr(_chunks, "chunk_rows", lambda *_: 40)
     monkeypatch.setattr(results.Whole, "put", noted)
     in_chunks = splitcredit.explain(model, X, output=output)
     assert shared == [True] * -(-len(X) // 40)

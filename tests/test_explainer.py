@@ -473,7 +473,7 @@ def test_the_check_allows_what_single_precision_may_lose():
         ("forest", {"model_output": "margin"}, "unknown model_output 'margin': available are raw"),
         ("forest", {"model_output": "probability"}, "whose raw output is log_odds or probability"),
         ("forest, classes", {"model_output": "log_loss"}, "that of this RandomForestClassifier is"),
-        ("xgboost, three classes", {"model_output": "probability"}, "is another one: explain"),
+        ("xgboost, three classes", {"model_output": "probability"}, "is none of shap's: call"),
         ("forest", {"feature_perturbation": "global"}, "available are 'auto', 'interventional'"),
         ("forest", {"data": [[0.0] * P]}, "data is a list: pass an array or DataFrame of rows"),
         ("forest", {"data": np.zeros((3, P + 1))}, "background: X has 6 features"),

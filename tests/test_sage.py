@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
 from sklearn.ensemble import (
+    AdaBoostClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -16,6 +17,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier
 
 import twins
 import twins_sage
@@ -136,7 +138,7 @@ def test_sampled_values_lie_within_4_standard_errors_of_exact_ones(run, imputer,
     assert ((sampled.standard_error > 0) == (exact != 0)).all()
     assert (np.abs(sampled.values - exact) <= 4 * sampled.standard_error).all()
     width = np.ptp(sampled.values)
-    assert sampled.standard_error.max() <= 0.025 * width
+    assert sampled.standard_error.max() <= 0.05 * width
     assert sampled.parameters["n_permutations"] % 512 == 0
 
 
@@ -188,7 +190,7 @@ def test_threads_and_chunks_leave_the_bytes_alone(run, imputer, algorithm, table
         (sage_method, "PAIRS", 1),
         (sage_method, "PAIRS", 1000),
         (kernel, "CHUNK", 700),
-        (background_masks, "PAIRS", 1),
+        (sage_method, "PORTION", 5),
     ):
         monkeypatch.setattr(module, name, size)
         assert bytes_now() == before, (name, size)
@@ -211,7 +213,7 @@ def test_a_single_feature_stops_by_its_own_value():
     model = RandomForestRegressor(3, max_depth=4, random_state=0).fit(X, y)
     sampled, exact = importance(model, X, y), importance(model, X, y, algorithm="exact")
     assert sampled.parameters["n_permutations"] < 2**15
-    assert sampled.standard_error[0] <= 0.025 * sampled.values[0]
+    assert sampled.standard_error[0] <= 0.05 * sampled.values[0]
     assert abs(sampled.values[0] - exact.values[0]) <= 4 * sampled.standard_error[0]
     unused = RandomForestRegressor(3, min_samples_leaf=101, random_state=0).fit(X, y)
     assert importance(unused, X, y).parameters["n_permutations"] == sage_method.ROUND
@@ -246,11 +248,23 @@ def test_labels_and_parameters():
         "loss": "cross_entropy",
         "imputer": "marginal",
         "algorithm": "sampled",
-        "threshold": 0.025,
+        "threshold": 0.05,
         "random_state": 0,
         "n_permutations": 1000,
+        "n_background": 10,
     }
     assert json.loads(json.dumps(scores.parameters)) == scores.parameters
+
+
+def test_a_large_table_is_its_own_background_in_part(monkeypatch):
+    """Red if the default background grows with X, and with it the time; a given one is kept."""
+    monkeypatch.setattr(sage_method, "BACKGROUND", 15)
+    drawn = [of_regression(n_permutations=9, random_state=s) for s in (0, 0, 1)]
+    _, forest, X, y = regression()
+    given = importance(forest, X, y, background=X, n_permutations=9)
+    assert [r.parameters["n_background"] for r in (*drawn, given)] == [15, 15, 15, 40]
+    assert drawn[0].values.tobytes() == drawn[1].values.tobytes() != drawn[2].values.tobytes()
+    assert of_regression(algorithm="exact").parameters["n_background"] == 40
 
 
 def test_features_of_equal_importance_end_in_a_warning(monkeypatch):
@@ -295,7 +309,7 @@ def test_gains_of_the_same_draws_equal_those_of_sage_importance(loss):
     rng, orders = np.random.default_rng(1), np.tile(np.arange(7), (200, 1))
     for order in orders:
         rng.shuffle(order)
-    losses = sage_method._losses(
+    imputed, losses = sage_method._losses(
         forest,
         forest.prepare(LED.X),
         LED.y,
@@ -303,7 +317,7 @@ def test_gains_of_the_same_draws_equal_those_of_sage_importance(loss):
         loss.replace(" ", "_"),
         "marginal",
     )
-    ours = sage_method._gains(losses, rows, np.argsort(orders, axis=1))
+    ours = sage_method._gains(imputed, losses, rows, np.argsort(orders, axis=1))
     assert np.abs(ours - theirs).max() <= 2e-12
 
 
@@ -387,18 +401,60 @@ def test_means_and_errors_of_rounds_are_those_of_all_permutations(n_permutations
     assert twins.largest_error(sampled.standard_error, error) <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+def boosted(name):
+    """A boosted classifier with its rows and labels."""
+    X, _ = whole_numbers("classes", 90, 3, 4)
+    y = (X[:, 0] + X[:, 1] // 3).astype(int) % (2 if "two" in name else 3)
+    y = np.array(["no", "so-so", "yes"])[y]
+    averaged = {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}
+    small = {"min_child_samples": 5, "verbose": -1}
+    model = {
+        "histograms": HistGradientBoostingClassifier(max_iter=3),
+        "gradient": GradientBoostingClassifier(n_estimators=3),
+        "lightgbm": LGBMClassifier(n_estimators=3, **small),
+        "averaged": LGBMClassifier(n_estimators=3, **small, **averaged),
+        "one against all": LGBMClassifier(n_estimators=3, objective="multiclassova", **small),
+        "xgboost": XGBClassifier(n_estimators=3),
+        "adaboost": AdaBoostClassifier(n_estimators=3),
+    }[name.partition(",")[0]]
+    codes = np.unique(y, return_inverse=True)[1]
+    return model.fit(X, codes if "xgboost" in name else y), X, codes if "xgboost" in name else y
+
+
+@pytest.mark.parametrize("table", [kernel.TABLE, 0], ids=["table", "no table"])
 @pytest.mark.parametrize("loss", [None, "mse"])
-def test_raw_scores_of_classes_are_refused(n_classes, loss):
+@pytest.mark.parametrize("classes", ["two", "three"])
+@pytest.mark.parametrize("name", ["histograms", "gradient", "lightgbm", "averaged", "xgboost"])
+def test_boosted_classifiers_are_measured_by_their_probabilities(
+    name, classes, loss, table, monkeypatch
+):
+    """Red if the mean over the background is of scores; by the model's own probabilities."""
+    monkeypatch.setattr(kernel, "TABLE", table)
+    model, X, y = boosted(f"{name}, {classes}")
+    ours = importance(model, X[:9], y[:9], loss, X[20:40], algorithm="exact").values
+    indices = np.unique(y, return_inverse=True)[1][:9]
+    exact = twins_sage.sage_of(model.predict_proba, X[:9], indices, X[20:40], loss)
+    # XGBoost adds up its trees and takes exponentials in single precision.
+    assert np.allclose(ours, exact, rtol=0, atol=1e-6 if name == "xgboost" else 1e-12)
+
+
+@pytest.mark.parametrize("imputer", ["marginal", "conditional"])
+def test_sampled_values_of_boosted_classifiers_lie_within_4_standard_errors(imputer, monkeypatch):
+    monkeypatch.setattr(kernel, "TABLE", 0)
+    model, X, y = boosted("lightgbm, three")
+    exact = importance(model, X, y, imputer=imputer, algorithm="exact").values
+    sampled = importance(model, X, y, imputer=imputer)
+    assert (np.abs(sampled.values - exact) <= 4 * sampled.standard_error).all()
+
+
+@pytest.mark.parametrize("name", ["one against all, three", "adaboost, three", "adaboost, two"])
+@pytest.mark.parametrize("loss", [None, "mse"])
+def test_raw_scores_of_classes_are_refused(name, loss):
     """The squared error of log-odds against 0 and 1 says that the only feature does harm."""
-    X, y = whole_numbers("classes", 90, 3, 4)
-    model = HistGradientBoostingClassifier(max_iter=3).fit(X, y % n_classes)
-    bagged = {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.5, "verbose": -1}
-    averaged = LGBMClassifier(n_estimators=3, min_child_samples=5, **bagged)
-    gradient = GradientBoostingClassifier(n_estimators=3)
-    for boosted in (model, averaged.fit(X, y % n_classes), gradient.fit(X, y % n_classes)):
-        with pytest.raises(ValueError, match="are raw scores of"):
-            importance(boosted, X, y % n_classes, loss=loss, algorithm="exact")
+    model, X, y = boosted(name)
+    for given in (model, to_forest(boosted("lightgbm, three")[0])):
+        with pytest.raises(ValueError, match=r"on the scale of y, and .* raw scores of"):
+            importance(given, X, y, loss=loss, algorithm="exact")
 
 
 def test_isolation_forests_have_no_target():

@@ -22,7 +22,12 @@ def sage(forest, X, y, background, loss, imputer="marginal") -> np.ndarray:
     for S in (S for size in range(p + 1) for S in combinations(range(p), size)):
         f = [_restricted(forest, predict, x, background, S, imputer) for x in X]
         v[S] = -math.fsum(_loss(loss, f_x, y_x) for f_x, y_x in zip(f, y, strict=True)) / len(X)
-    shapley = np.zeros(p)
+    return shapley(v, p)
+
+
+def shapley(v, p) -> np.ndarray:
+    """Shapley values of p players from the worth v of all coalitions, which are sorted tuples."""
+    values = np.zeros(p)
     for i in range(p):
         terms = []
         for S in v:
@@ -30,8 +35,8 @@ def sage(forest, X, y, background, loss, imputer="marginal") -> np.ndarray:
                 ways = math.factorial(len(S)) * math.factorial(p - len(S) - 1)
                 gain = v[tuple(sorted((*S, i)))] - v[S]
                 terms.append(float(Fraction(ways, math.factorial(p))) * gain)
-        shapley[i] = math.fsum(terms)
-    return shapley
+        values[i] = math.fsum(terms)
+    return values
 
 
 def _remembered(forest):
@@ -62,3 +67,17 @@ def _loss(loss, prediction, y):
         return -math.log(max(prediction[y], 1e-12))
     target = [float(c == y) for c in range(len(prediction))] if len(prediction) > 1 else [y]
     return math.fsum((f - t) ** 2 for f, t in zip(prediction, target, strict=True))
+
+
+def sage_of(predict, X, y, background, loss) -> np.ndarray:
+    """SAGE of any function that gives probabilities (n_rows, n_classes), marginal imputer."""
+    v = {}
+    p = X.shape[1]
+    for S in (S for size in range(p + 1) for S in combinations(range(p), size)):
+        losses = []
+        for x, y_x in zip(X, y, strict=True):
+            rows = background.copy()
+            rows[:, S] = x[list(S)]
+            losses.append(_loss(loss or "cross_entropy", predict(rows).mean(axis=0), y_x))
+        v[S] = -math.fsum(losses) / len(X)
+    return shapley(v, p)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,10 +17,14 @@ from splitcredit._forest_checks import prepared
 from splitcredit._tables import refuse_categories, refuse_container, refuse_times
 from splitcredit.attribution import Attribution
 
+# The parameter that is not the same for all chunks.
+ERROR = "largest_standard_error"
 # Numbers of a result in one chunk: 64 MB.
 _NUMBERS = 1 << 23
 # Most rows in a chunk, and (rows, nodes) pairs: seconds of work at some nanoseconds each.
 _ROWS, _PAIRS = 1 << 16, 1 << 31
+# Rows of which games are played, some tenths of a second each.
+_PLAYED = 16
 # A chunk has work for several threads.
 _FEWEST = 1 << 10
 
@@ -29,8 +34,10 @@ def rows_of(X, start: int, stop: int):
     return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
 
 
-def chunk_rows(forest, method: str) -> int:
-    """Rows in a chunk, from the sizes of the forest alone."""
+def chunk_rows(forest, method: str, parameters=MappingProxyType({})) -> int:
+    """Rows in a chunk, from the sizes of the forest and what is explained."""
+    if parameters.get("model_output", "raw") != "raw" and forest.n_outputs > 1:
+        return _PLAYED  # by sampling
     rows = min(_ROWS, max(_FEWEST, _PAIRS // forest.n_nodes))
     if method == "tree_shap" and _by_tables(forest):
         rows = _ROWS  # tables of large forests are made for each chunk
@@ -58,7 +65,7 @@ def attributions(
     checked = {}
     if n > rows:
         checked = _checked(forest, X, rows, whole is not None)
-    with _progress.bar(n, progress) as done:
+    with _progress.bar(n, progress, remedy="fewer rows or trees take less") as done:
         for start in range(0, max(n, 1), rows):
             chunk = X if n <= rows else rows_of(X, start, start + rows)
             chunk = checked.get(start, chunk)
@@ -133,8 +140,10 @@ def joined(pieces, n: int, whole) -> Attribution:
     first = next(pieces)
     if len(first.values) == n:
         return first
-    baselines, indices, start, piece = [], [], 0, first
+    baselines, indices, start, piece, parameters = [], [], 0, first, dict(first.parameters)
     while piece is not None:
+        if ERROR in parameters:
+            parameters[ERROR] = max(parameters[ERROR], piece.parameters[ERROR])
         whole.put(start, piece.values)
         start += len(piece.values)
         baselines.append(piece.baseline)
@@ -143,6 +152,7 @@ def joined(pieces, n: int, whole) -> Attribution:
     return replace(
         first,
         values=whole.values,
+        parameters=parameters,
         baseline=first.baseline if first.baseline.ndim == 1 else np.concatenate(baselines),
         output_index=None if first.output_index is None else np.concatenate(indices),
     )

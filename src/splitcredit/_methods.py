@@ -13,7 +13,15 @@ NEEDS = {
     "y": "the targets of the rows of X",
     "background": "rows that unknown features are taken from",
     "impurity": "a model with an impurity for every node, as converted models have",
-    "bootstrap": "a forest with bootstrap=True, and its training rows as X",
+    "bootstrap": (
+        "a model that says which rows each tree was grown on, as forests of scikit-learn with "
+        "bootstrap=True do, and these rows as X"
+    ),
+    "prediction": (
+        "a prediction on the scale of y: the target itself, fractions of classes, or scores whose "
+        "softmax is their probabilities"
+    ),
+    "score": "a fitted estimator with a score, or trees that are averaged",
     "refit": "an estimator that can be fitted again",
     "scale": "the size of the noise",
 }
@@ -69,17 +77,56 @@ class Method:
         function = self.attribute or self.summarize
         return function is not None and parameter in inspect.signature(function).parameters
 
+    def why_not(self, model: object) -> str | None:
+        """Why a fitted model is not served, in the words of the error; None if it is.
+
+        Parameters
+        ----------
+        model : fitted model, Forest or path
+        """
+        from splitcredit import _handed_over
+        from splitcredit.convert import to_forest
+        from splitcredit.importances import _training
+
+        try:
+            if not _handed_over.is_needed(model, self.name):
+                forest = to_forest(model)
+                if hasattr(self._module, "refuse"):
+                    self._module.refuse(model, forest)
+                elif "bootstrap" in self.needs:
+                    _training.refuse_untrained(forest)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return None
+
+    @property
+    def _module(self):
+        if self.name != OPTIMUM:
+            return importances.module_of(self.name)
+        from splitcredit.gaps import optimum
+
+        return optimum
+
     def _first(self, *kinds):
-        module = None if self.name == OPTIMUM else importances.module_of(self.name)
+        module = self._module
         return next((getattr(module, kind) for kind in kinds if hasattr(module, kind)), None)
 
 
 class MethodTable(tuple):
     """Methods, shown as a table; `to_frame` gives a DataFrame."""
 
+    # By method: why it does not serve the model that was given, or None.
+    why_not: dict[str, str | None] | None = None
+
     def __repr__(self):
         rows = [("name", "functions", "needs", "what it is")]
         rows += [(m.name, ", ".join(m.functions), ", ".join(m.needs), m.summary) for m in self]
+        if self.why_not is not None:
+            reasons = ((m, self.why_not[m.name]) for m in self)
+            rows = [("name", "functions", "needs", "whether it serves the model")] + [
+                (m.name, ", ".join(m.functions), ", ".join(m.needs), f"no: {why}" if why else "yes")
+                for m, why in reasons
+            ]
         widths = [max(len(row[k]) for row in rows) for k in range(3)]
         lines = [
             "  ".join([*(row[k].ljust(widths[k]) for k in range(3)), row[3]]).rstrip()
@@ -89,16 +136,24 @@ class MethodTable(tuple):
         return "\n".join([*lines, "", *(f"{n}: {NEEDS[n]}" for n in NEEDS if n in used)])
 
     def to_frame(self):
-        """As a DataFrame: name, functions, needs, summary."""
+        """As a DataFrame: name, functions, needs, summary; of a model why_not, empty if served."""
         import pandas as pd
 
         columns = ["name", "functions", "needs", "summary"]
         rows = [(m.name, ", ".join(m.functions), ", ".join(m.needs), m.summary) for m in self]
-        return pd.DataFrame(rows, columns=columns)
+        frame = pd.DataFrame(rows, columns=columns)
+        if self.why_not is None:
+            return frame
+        return frame.assign(why_not=[why or "" for why in self.why_not.values()])
 
 
-def methods() -> MethodTable:
+def methods(model: object = None) -> MethodTable:
     """All methods: their names, the functions that take them, what they need, what they are.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path, optional
+        The table then says which methods serve this model, and why the others do not.
 
     Returns
     -------
@@ -113,9 +168,17 @@ def methods() -> MethodTable:
     ['local_mdi', 'oob_attributions', 'saabas', 'tree_shap', 'tree_shap_interventional']
     >>> next(method.needs for method in table if method.name == "ufi")
     ('y', 'bootstrap')
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> model = ExtraTreesClassifier(5).fit(*load_iris(return_X_y=True))
+    >>> splitcredit.methods(model).why_not["ufi"][:57]
+    'this model does not say which rows each tree was grown on'
     """
-    table = [_method(name) for name in (*importances.names(), OPTIMUM)]
-    return MethodTable(sorted(table, key=lambda method: (-len(method.functions), method.name)))
+    found = [_method(name) for name in (*importances.names(), OPTIMUM)]
+    table = MethodTable(sorted(found, key=lambda method: (-len(method.functions), method.name)))
+    if model is not None:
+        table.why_not = {method.name: method.why_not(model) for method in table}
+    return table
 
 
 def look_up(name: str, function: str) -> Method:

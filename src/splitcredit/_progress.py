@@ -1,4 +1,4 @@
-"""A bar on standard error for work that lasts, and a word on how long it lasts."""
+"""A bar on standard error for work that lasts, and a warning that says how long."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from contextlib import contextmanager
 # Seconds of work before the bar appears.
 DELAY = 2.0
 # Seconds left from which on a warning says so, and seconds of work that they are estimated from.
-LONG, WINDOW = 10.0, 0.5
+LONG, WINDOW = 10.0, 1.0
 logger = logging.getLogger("splitcredit")
 
 
 @contextmanager
-def bar(total: int | None, progress: bool | None, unit: str = "rows", less: str = ""):
+def bar(total: int | None, progress: bool | None, unit: str = "rows", remedy: str = ""):
     """Yield a function to call with the number of units that were done since its last call.
+
+    The function also takes another `total`, where that is an estimate.
 
     Parameters
     ----------
@@ -26,62 +28,58 @@ def bar(total: int | None, progress: bool | None, unit: str = "rows", less: str 
         True shows the bar at once, False never. By default it appears after two seconds, if a
         terminal or a notebook shows standard error.
     unit : str
-    less : str
-        What takes less time; if there is something, and the work takes more than ten seconds, a
-        warning says both.
+    remedy : str, optional
+        What takes less time. It ends the warning that says, once, that the work takes long; without
+        it, or where no bar is wanted, there is none.
     """
     if progress not in (None, True, False):
         raise ValueError(f"progress={progress!r}: expected None, True or False")
-    clock = _Clock(total, less) if less and progress is not False else lambda done: None
+    forecast = _Forecast(total, "" if progress is False else remedy)
     if progress is False or (progress is None and not _watched()):
-        yield clock
+        yield forecast
         return
     from tqdm.auto import tqdm
 
-    # Parts of units are done too.
-    count = f"{{n:.0f}}/{{total:.0f}} {unit}"
-    how = (
-        {}
-        if total is None
-        else {"bar_format": f"{{l_bar}}{{bar}}| {count} [{{elapsed}}<{{remaining}}]"}
-    )
-    delay = 0.0 if progress else DELAY
-    with tqdm(
-        total=total, unit=f" {unit}", delay=delay, mininterval=0.5, file=sys.stderr, **how
-    ) as shown:
+    how: dict = {"delay": 0.0 if progress else DELAY, "mininterval": 0.5, "file": sys.stderr}
+    if total is not None:  # Parts of units are done, too.
+        counts = f"{{n:.0f}}/{{total:.0f}} {unit}"
+        how["bar_format"] = f"{{l_bar}}{{bar}}| {counts} [{{elapsed}}<{{remaining}}]"
+    with tqdm(total=total, unit=f" {unit}", **how) as shown:
 
-        def move(done):
-            clock(done)
+        def done(n, total=None):
+            shown.total = shown.total if total is None else total
             # Parts of units may add up to more than all by rounding.
-            shown.update(done if total is None else min(done, total - shown.n))
+            shown.update(n if shown.total is None else min(n, shown.total - shown.n))
+            forecast(n, total)
 
-        yield move
+        yield done
 
 
-class _Clock:
-    """Warns, once, if what is left of the work takes long.
+class _Forecast:
+    """Says, once, how long the rest of the work takes, if that is long and something takes less.
 
-    Time counts from the first part that is done: what is compiled before it takes no longer for
-    more work. The latest parts say more about the rest than all of them, since costs may grow.
+    The clock starts when the first units are done: until then kernels may have been compiled. The
+    latest units say more about the rest than all of them, since costs may grow.
     """
 
-    def __init__(self, total, less):
-        self.left, self.less, self.done, self.began = total, less, 0.0, None
+    def __init__(self, total, remedy):
+        self.total, self.remedy, self.n, self.since, self.began = total, remedy, 0.0, 0.0, None
 
-    def __call__(self, done):
-        self.left -= done
-        if self.began is None:
-            self.began = time.monotonic()
+    def __call__(self, n, total=None):
+        self.total = self.total if total is None else total
+        self.n += n
+        if not self.remedy or self.total is None:
             return
-        self.done += done
-        passed = time.monotonic() - self.began
-        if not self.less or passed < WINDOW:
-            return
-        seconds = passed / max(self.done, 1e-9) * self.left
-        if seconds > LONG:
-            logger.warning("this takes about %.0f seconds more: %s", seconds, self.less)
-            self.less = ""
-        self.done, self.began = 0.0, time.monotonic()
+        now = time.monotonic()
+        if self.began is not None:
+            if now - self.began < WINDOW:
+                return
+            units = max(self.n - self.since, 1e-9)
+            left = (now - self.began) / units * (self.total - self.n)
+            if left > LONG:
+                logger.warning("this takes about %.0f seconds more: %s", left, self.remedy)
+                self.remedy = ""
+        self.since, self.began = self.n, now
 
 
 def _watched():

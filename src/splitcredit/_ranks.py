@@ -90,7 +90,7 @@ def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Ra
     if function is greedy.greedy_ranking and parameters.get("top") is None and _is_large(forest):
         parameters = parameters | {"top": PLACES}
     parts: dict[str, list] = {}
-    with _progress.bar(len(X), progress, less=_LESS[method]) as done:
+    with _progress.bar(len(X), progress, remedy=_LESS[method]) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             for chunk in _split(rows):
                 ranked = function(forest, X[chunk], noise, scale, c, done=done, **parameters)
@@ -223,7 +223,7 @@ def _of_attribution(attribution, forest, X, output):
 def measured(forest, X, ranks, metric, noise, scale, output, *, k, progress) -> np.ndarray:
     """A metric of `METRICS`, of such rows, with rankings or, for PG^2, a mask."""
     out: Any = None
-    with _progress.bar(len(X), progress, less="fewer rows, or metric='pg2' with k=") as done:
+    with _progress.bar(len(X), progress, remedy="fewer rows, or metric='pg2' with k=") as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             problem = prediction_gap.GapProblem(forest, noise, scale, c)
             for chunk in _split(rows):

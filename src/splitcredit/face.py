@@ -141,7 +141,9 @@ def explain(
         model, X = forest_and_training_rows(model, X)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     n_samples = table.shape[0]
-    step = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
+    step = max(n_samples, 1)
+    if found.takes_any_rows:
+        step = _chunks.chunk_rows(forest, method, parameters)
     y = y if _methods.takes(function, "y") else None
     whole = Whole(n_samples, value_dtype)
     options = {"y": y, "whole": whole, "offset": offset}
@@ -217,7 +219,7 @@ def explain_chunks(
     if _handed_over.is_needed(model, method):
         return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
-    step = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
+    step = _chunks.chunk_rows(forest, method, parameters) if chunk_rows is None else int(chunk_rows)
     y = y if _methods.takes(function, "y") else None
     pieces = _chunks.attributions(
         function, forest, table, step, value_dtype, progress, parameters, y=y, offset=offset
@@ -357,7 +359,7 @@ def importance(
     forest, table, parameters, _ = _opened(model, X, method, parameters)
     if table.shape[0] == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
-    step, total = _chunks.chunk_rows(forest, method), np.zeros(1)
+    step, total = _chunks.chunk_rows(forest, method, parameters), np.zeros(1)
     y = y if _methods.takes(function, "y") else None
     double = np.dtype("float64")
     pieces = _chunks.attributions(function, forest, table, step, double, progress, parameters, y=y)

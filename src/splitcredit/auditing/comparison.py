@@ -191,7 +191,7 @@ def compare(
     >>> model = XGBClassifier(n_estimators=5).fit(X, y)
     >>> comparison = splitcredit.compare(model, X, y)
     >>> comparison.not_applicable["ufi"][:58]
-    'this forest does not say which rows each tree was grown on'
+    'this model does not say which rows each tree was grown on,'
     >>> comparison.agreement().loc["mdi", "saabas"].round(1)
     np.float64(1.0)
     """

@@ -1,8 +1,9 @@
 """What the raw prediction of a fitted model means.
 
 The words are those of shap: the output of the trees is a ``"raw_value"``, ``"log_odds"`` or a
-``"probability"``, and the objective ``"squared_error"`` or ``"binary_crossentropy"``. None stands
-for anything else, which can be explained as ``"raw"`` only.
+``"probability"``, and the objective ``"squared_error"`` or ``"binary_crossentropy"``. Shap has none
+for several classes, whose probabilities are the softmax of ``"class_scores"``, fitted by the
+``"cross_entropy"``. None stands for anything else, which can be explained as ``"raw"`` only.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 
 _CLASS_FRACTIONS = Units("probability", None)
 _BINARY = Units("log_odds", "binary_crossentropy")
+SOFTMAX = Units("class_scores", "cross_entropy")
 _SQUARED = Units("raw_value", "squared_error")
 _VALUE = Units("raw_value", None)
 
@@ -36,6 +38,8 @@ _OF_OBJECTIVE = {
         "binary:logistic": _BINARY,
         "binary:logitraw": _BINARY,
         "reg:logistic": _BINARY,
+        "multi:softmax": SOFTMAX,
+        "multi:softprob": SOFTMAX,
         "reg:linear": _SQUARED,
         "reg:squarederror": _SQUARED,
         "reg:absoluteerror": _VALUE,
@@ -44,12 +48,14 @@ _OF_OBJECTIVE = {
     },
     "lightgbm": {
         "binary sigmoid:1": _BINARY,
+        "multiclass": SOFTMAX,
         "regression": _SQUARED,
         **dict.fromkeys(_LIGHTGBM_VALUES, _VALUE),
     },
     "catboost": {
         "Logloss": _BINARY,
         "CrossEntropy": _BINARY,
+        "MultiClass": SOFTMAX,
         "RMSE": _SQUARED,
         **dict.fromkeys(("MAE", "Quantile", "Huber"), _VALUE),
     },
@@ -193,7 +199,9 @@ def _units_of_sklearn(model):
     if is_classifier(model):
         if loss is None:
             return _CLASS_FRACTIONS
-        return _BINARY if loss == "log_loss" and len(model.classes_) == 2 else Units()
+        if loss != "log_loss":
+            return Units()
+        return _BINARY if len(model.classes_) == 2 else SOFTMAX
     if loss is not None and loss not in _IDENTITY:
         return Units()
     measure = loss if loss is not None else getattr(model, "criterion", None)

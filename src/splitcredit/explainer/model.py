@@ -14,7 +14,7 @@ import numpy as np
 from splitcredit.convert import to_forest
 from splitcredit.convert._nodes import UnsupportedModelError
 from splitcredit.convert._unwrap import thawed
-from splitcredit.convert.units import Units, library_of, refusal, units
+from splitcredit.convert.units import SOFTMAX, Units, library_of, refusal, units
 from splitcredit.forest import Forest
 
 
@@ -61,12 +61,12 @@ class ExplainedModel:
     @property
     def tree_output(self) -> str | None:
         """Meaning of the raw prediction; see the class."""
-        return self.units.tree_output
+        return None if self.units == SOFTMAX else self.units.tree_output
 
     @property
     def objective(self) -> str | None:
         """What the training minimized; see the class."""
-        return self.units.objective
+        return None if self.units == SOFTMAX else self.units.objective
 
     def next_call_is_compared(self) -> bool:
         """Count a call, and say whether its rows are to be compared with `own_prediction`.
@@ -205,6 +205,13 @@ def curve(model_output, units: Units, name: str) -> Curve:
     if model_output not in available:
         raise ValueError(
             f"unknown model_output {model_output!r}: available are {', '.join(available)}"
+        )
+    if units == SOFTMAX and model_output in ("probability", "predict_proba", "log_loss"):
+        output = "log_loss" if model_output == "log_loss" else "probability"
+        raise ValueError(
+            f"model_output={model_output!r} of several classes is none of shap's: call "
+            'splitcredit.explain(model, X, "tree_shap_interventional", background=data, '
+            f"model_output={output!r})"
         )
     kind = "objective" if model_output == "log_loss" else "tree_output"
     unit = getattr(units, kind) or ""

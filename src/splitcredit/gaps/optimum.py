@@ -70,11 +70,7 @@ def best_ranking(
     problem = GapProblem(forest, perturbation, scale, output)
     table = rows_to_perturb(forest, table, problem.perturbation)
     n, d = table.shape
-    if d > MOST_FEATURES:
-        raise ValueError(
-            f"the model has {d} features: the best of all orders takes 2**{d} sets a row and is "
-            f"offered up to {MOST_FEATURES}; use greedy_ranking, or bounds.largest_pgi2"
-        )
+    refuse(model, forest)
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))
     chunks = [
@@ -122,3 +118,13 @@ def _best_behind(gaps, d):
             to = of_size | 1 << i
             behind[:, of_size] = np.maximum(behind[:, of_size], gaps[:, to] + behind[:, to])
     return behind
+
+
+def refuse(model, forest) -> None:
+    """Raise a ValueError if a forest has too many features."""
+    d = forest.n_features
+    if d > MOST_FEATURES:
+        raise ValueError(
+            f"the model has {d} features: the best of all orders takes 2**{d} sets a row and is "
+            f"offered up to {MOST_FEATURES}; use greedy_ranking, or bounds.largest_pgi2"
+        )

@@ -6,7 +6,8 @@ fits a model of its own; one that only ranks has ``rank(forest, X, **parameters)
 whose values say the order and nothing else. File name, name in the configuration and
 ``Attribution.method`` are the same word. A file whose method does not take every model says so in
 ``REQUIRES``, a tuple of words: ``"impurity"`` (of every node), ``"bootstrap"`` (the bag of each
-tree) or ``"refit"`` (an estimator that can be fitted again).
+tree), ``"prediction"`` (on the scale of y), ``"score"`` or ``"refit"`` (an estimator that can be
+fitted again). Its function ``refuse(model, forest)`` raises the error that says so for one model.
 """
 
 from __future__ import annotations

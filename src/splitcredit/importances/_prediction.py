@@ -153,7 +153,7 @@ def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
         return np.arange(forest.n_outputs)
     if isinstance(output, OutputIndex):
         return np.array([int(output)])
-    names = list(_classes(forest))
+    names = list(classes_of(forest))
     index = _index_among(names, output)
     if index is not None:
         return np.array([0 if forest.other_class is not None else index])
@@ -171,11 +171,11 @@ def is_other_class(forest, output) -> bool:
     """Whether `output` is the first of two classes; the only output is the score of the second."""
     if forest.other_class is None or isinstance(output, OutputIndex):
         return False
-    return _index_among(list(_classes(forest)), output) == 0
+    return _index_among(list(classes_of(forest)), output) == 0
 
 
-def _classes(forest):
-    """The outputs, with the class before that of the only one, if there is such a class."""
+def classes_of(forest):
+    """Names of the outputs, behind that of the class which has no score, if there is one."""
     return (*(() if forest.other_class is None else (forest.other_class,)), *forest.output_names)
 
 

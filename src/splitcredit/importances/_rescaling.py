@@ -12,17 +12,17 @@ import numpy as np
 from scipy.special import expit
 
 from splitcredit._tables import numbers, refuse_masked
-from splitcredit.convert import unwrap
+from splitcredit.convert import are_targets, unwrap
 from splitcredit.convert.units import called, has_units, refusal, units
-from splitcredit.importances._training import number_of
+from splitcredit.importances._training import number_of, targets_of
 
 # Where two exponentials of this many nats apart still have a finite quotient.
 _FINITE = 700.0
 # What the raw prediction of a model must be for a curve; see `splitcredit.convert.units`.
 _UNITS = {
-    "probability": ("tree_output", "log_odds"),
-    "log_loss": ("objective", "binary_crossentropy"),
-    "squared_error": ("objective", "squared_error"),
+    "probability": ("tree_output", ("log_odds", "class_scores")),
+    "log_loss": ("objective", ("binary_crossentropy", "cross_entropy")),
+    "squared_error": ("objective", ("squared_error",)),
 }
 
 
@@ -37,15 +37,16 @@ def check_model(model, name) -> None:
     if name not in CURVES or not has_units(inner):
         return
     (kind, needed), given = _UNITS[name], units(inner)
-    if getattr(given, kind) != needed:
-        raise refusal(name, kind, needed, given, called(inner))
+    if getattr(given, kind) not in needed:
+        raise refusal(name, kind, " or ".join(needed), given, called(inner))
 
 
 def check(forest, name, y, n_rows) -> np.ndarray | None:
     """Check that a curve fits the forest, and the targets that it may need.
 
-    Returns float64 (n_rows,), or None for a curve without targets. ValueError if there is no such
-    curve, the forest has several outputs, or y is missing, of another length, or of other values
+    Returns float64 (n_rows,), the indices of classes int64 (n_rows,) if there are several, or None
+    for a curve without targets. ValueError if there is no such curve, the forest's outputs are not
+    scores of classes that add up the trees, or y is missing, of another length, or of other values
     than the curve can take.
 
     Parameters
@@ -59,15 +60,18 @@ def check(forest, name, y, n_rows) -> np.ndarray | None:
     if name not in CURVES:
         available = ", ".join(["raw", *CURVES])
         raise ValueError(f"unknown model_output {name!r}: available are {available}")
-    if forest.n_outputs != 1:
+    of_classes = forest.aggregate == "sum" and not are_targets(forest) and name != "squared_error"
+    if forest.n_outputs != 1 and not of_classes:
         raise ValueError(
-            f"model_output={name!r} needs a forest with one output, and this one has "
-            f"{forest.n_outputs}: explain model_output='raw', or a boosted model of two classes"
+            f"model_output={name!r} needs a forest with one output, or boosted scores of classes, "
+            f"and this one has {forest.n_outputs}: explain model_output='raw'"
         )
     if name == "probability":
         return None
     if y is None:
         raise ValueError(f"model_output={name!r} needs the targets of the rows: pass y")
+    if forest.n_outputs > 1:
+        return targets_of(forest, y, n_rows)
     refuse_masked(y, "y")
     y = np.asarray(y)
     if y.shape != (n_rows,):

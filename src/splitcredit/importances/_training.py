@@ -26,11 +26,7 @@ def training_rows(forest, X) -> np.ndarray:
     forest : Forest
     X : array-like or DataFrame (n_train, n_features)
     """
-    if forest.inbag is None:
-        raise ValueError(
-            "this forest does not say which rows each tree was grown on, nor do any balanced ones: "
-            "fit scikit-learn's with bootstrap=True in one call of fit, or give Forest(inbag=...)"
-        )
+    refuse_unbagged(forest)
     rows = forest.prepare(X)
     n_train = forest.inbag.shape[1]
     if len(rows) != n_train:
@@ -46,6 +42,16 @@ def training_rows(forest, X) -> np.ndarray:
     return rows
 
 
+def refuse_unbagged(forest) -> None:
+    """Raise a ValueError if nothing says which rows each tree was grown on."""
+    if forest.inbag is None:
+        raise ValueError(
+            "this model does not say which rows each tree was grown on, as boosted trees and "
+            "balanced forests do not: fit a forest of scikit-learn with bootstrap=True in one call "
+            "of fit, or give Forest(inbag=...)"
+        )
+
+
 def refuse_without_oob(forest) -> None:
     """Raise a ValueError if each tree was grown on all rows: an out-of-bag measure would be 0."""
     if not (forest.inbag == 0).any():
@@ -53,6 +59,13 @@ def refuse_without_oob(forest) -> None:
             "no tree has an out-of-bag row: fit with bootstrap=True, and draw fewer rows for each "
             "tree or grow more trees"
         )
+
+
+def refuse_untrained(forest) -> None:
+    """Raise a ValueError if a model is none for measures by out-of-bag rows and their targets."""
+    refuse_unbagged(forest)
+    refuse_targets_of_several(forest)
+    refuse_without_oob(forest)
 
 
 def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
@@ -280,19 +293,25 @@ def knows_one_class(forest) -> bool:
     return of_classes and forest.n_outputs == 1 and bool((forest.value == 1.0).all())
 
 
-def targets_of(forest, y, n) -> np.ndarray:
-    """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
-
-    Of a classifier that knows one class, all rows have its fraction, 1, as their number.
-
-    ValueError if the model has several targets, y is of another length, or holds what the model
-    cannot mean.
-    """
+def refuse_targets_of_several(forest) -> None:
+    """Raise a ValueError if a model has several targets, of which y can be one only."""
     if are_targets(forest):
         raise ValueError(
             f"the model has several targets, {list(forest.output_names)[:5]}, and this measure "
             "takes models of one: fit a model for each target"
         )
+
+
+def targets_of(forest, y, n, classes=()) -> np.ndarray:
+    """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
+
+    Of a classifier that knows one class, all rows have its fraction, 1, as their number. `classes`
+    are the names of more than one, by default those of the outputs.
+
+    ValueError if the model has several targets, y is of another length, or holds what the model
+    cannot mean.
+    """
+    refuse_targets_of_several(forest)
     refuse_masked(y, "y")
     try:
         given, y = y, np.asarray(y)
@@ -303,16 +322,17 @@ def targets_of(forest, y, n) -> np.ndarray:
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
     one_class = knows_one_class(forest)
-    if forest.n_outputs > 1 or one_class:
+    if forest.n_outputs > 1 or one_class or classes:
         labels, position = _distinct(y)
-        classes = _classes_of(forest.output_names, labels)
-        unknown = [str(label) for label, c in zip(labels, classes, strict=True) if c < 0]
+        names = classes or forest.output_names
+        indices = _classes_of(names, labels)
+        unknown = [str(label) for label, c in zip(labels, indices, strict=True) if c < 0]
         if unknown:
             raise ValueError(
                 f"y holds {unknown[:5]}, which are no classes of the model: pass labels among "
-                f"{list(forest.output_names)[:10]}"
+                f"{list(names)[:10]}"
             )
-        return np.ones(n) if one_class else np.array(classes, np.int64)[position]
+        return np.ones(n) if one_class else np.array(indices, np.int64)[position]
     y = numbers(given, "y")
     if not np.isfinite(y).all():
         raise ValueError("y holds NaN or infinities: leave those rows out")

@@ -94,18 +94,11 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     array([11.9,  2.7, 27.7, 39.8])
     """
     check_whole("random_state", random_state)
-    fitted = _forest_of(estimator)
-    estimator, steps = unwrap(estimator)
-    if isinstance(estimator, type) or not (
-        hasattr(estimator, "fit") and hasattr(estimator, "get_params")
-    ):
-        raise TypeError(
-            f"AIR fits a model of its own, and {_called(estimator)} cannot be fitted: pass "
-            "an unfitted estimator, e.g. RandomForestClassifier()"
-        )
     from sklearn.base import clone, is_regressor
 
-    _refuse_settings_by_feature(estimator)
+    fitted = _forest_of(estimator)
+    refuse(estimator, fitted)
+    estimator, steps = unwrap(estimator)
     X = steps.training_rows(X)
     refuse_container(X)
     refuse_times(X)
@@ -127,12 +120,38 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     order = np.random.default_rng(random_state).permutation(len(table))
     model = clone(estimator).fit(np.hstack([table, table[order]]), y)
     forest = to_forest(model)
-    if forest.categories is not None:
-        raise ValueError(f"this {type(estimator).__name__} splits by categories: {_NUMBERS_ONLY}")
+    _refuse_categories(estimator, forest)
     with_shadows = len(table) * mdi.importance(forest).values.reshape(2, -1)
     names = _names_of(X, steps) if fitted is None else fitted.feature_names
     parameters = {"random_state": int(random_state)}
     return Importance(with_shadows[0] - with_shadows[1], tuple(names), "air", parameters)
+
+
+def refuse(model, forest) -> None:
+    """Raise a TypeError if a model cannot be fitted, a ValueError if shadows would not be alike.
+
+    Parameters
+    ----------
+    model : estimator
+    forest : Forest or None
+        Of the model, if it is fitted.
+    """
+    estimator, _ = unwrap(model)
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    ):
+        raise TypeError(
+            f"AIR fits a model of its own, and {_called(estimator)} cannot be fitted: pass "
+            "an unfitted estimator, e.g. RandomForestClassifier()"
+        )
+    _refuse_settings_by_feature(estimator)
+    if forest is not None:
+        _refuse_categories(estimator, forest)
+
+
+def _refuse_categories(estimator, forest):
+    if forest.categories is not None:
+        raise ValueError(f"this {type(estimator).__name__} splits by categories: {_NUMBERS_ONLY}")
 
 
 def _forest_of(estimator):

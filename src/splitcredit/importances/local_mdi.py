@@ -45,7 +45,7 @@ def explain(forest, X) -> Attribution:
     from splitcredit.kernels.walks import mdi
 
     forest, X = forest_and_rows(forest, X)
-    check_impurity(forest, "local MDI")
+    refuse(forest, forest)
     values = mdi.local_mdi(forest, forest.prepare(X))
     return Attribution(
         values=values[:, :, None],
@@ -54,3 +54,8 @@ def explain(forest, X) -> Attribution:
         output_names=(forest.criterion or "impurity",),
         method="local_mdi",
     )
+
+
+def refuse(model, forest) -> None:
+    """Raise a ValueError if nodes have no impurity."""
+    check_impurity(forest, "local MDI")

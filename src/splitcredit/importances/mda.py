@@ -84,7 +84,8 @@ def importance(
     rows, y = checked_training_data(forest, X, y)
     refuse_without_oob(forest)
     orders = permutations(forest.n_features, random_state)
-    with _progress.bar(forest.n_trees, progress, "trees") as done:
+    remedy = "fewer trees take less"
+    with _progress.bar(forest.n_trees, progress, "trees", remedy) as done:
         increases = mda.loss_increases(forest, rows, y, orders, done)
     measured = increases[~np.isnan(increases).any(axis=1)]
     values, error = measured.mean(axis=0), measured.std(axis=0) / np.sqrt(len(measured))

@@ -58,7 +58,7 @@ def importance(forest, normalize: Literal["none", "trees"] = "none") -> Importan
     from splitcredit.kernels.walks import mdi
 
     forest = to_forest(forest)
-    check_impurity(forest, "MDI")
+    refuse(forest, forest)
     check_choice("normalize", normalize, NORMALIZE)
     per_tree = mdi.mdi_per_tree(forest)
     if normalize == "none":
@@ -77,3 +77,8 @@ def _shares(per_tree):
 
 def _named(forest, values, normalize):
     return Importance(values, forest.feature_names, "mdi", {"normalize": normalize})
+
+
+def refuse(model, forest) -> None:
+    """Raise a ValueError if nodes have no impurity."""
+    check_impurity(forest, "MDI")

@@ -21,6 +21,7 @@ from splitcredit.importances._training import (
     ROWS,
     checked_training_data,
     checked_training_rows,
+    refuse_unbagged,
     refuse_without_oob,
 )
 
@@ -188,3 +189,9 @@ def attribute(
             "output": output if isinstance(output, str) else int(output),
         },
     )
+
+
+def refuse(model, forest) -> None:
+    """Raise a ValueError if no rows are out of bag: the means over them take models of any y."""
+    refuse_unbagged(forest)
+    refuse_without_oob(forest)

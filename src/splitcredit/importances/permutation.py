@@ -6,11 +6,14 @@ from typing import Annotated
 
 import numpy as np
 
+from splitcredit import _progress
 from splitcredit._names import names_of_columns
 from splitcredit._tables import check_whole
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest
-from splitcredit.importances._training import targets_of
+from splitcredit.importances._training import refuse_targets_of_several, targets_of
+
+REQUIRES = ("score",)
 
 
 def importance(
@@ -20,6 +23,7 @@ def importance(
     n_repeats: Annotated[int, ">= 1"] = 5,
     scoring: str | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
+    progress: bool | None = None,
 ) -> Importance:
     """Scikit-learn's ``permutation_importance``, to compare with.
 
@@ -37,6 +41,8 @@ def importance(
         Name of a score of scikit-learn; by default that of the model.
     random_state : int
         Seed of the permutations.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -65,30 +71,48 @@ def importance(
     array([0. , 0. , 0.6, 0.1])
     """
     from sklearn.inspection import permutation_importance
+    from sklearn.metrics import check_scoring
 
     check_whole("random_state", random_state)
     if scoring is None and not hasattr(model, "score"):
-        model = _Averaged(model)
-        y = targets_of(model.forest, y, np.shape(X)[0])
-    result = permutation_importance(
-        model, X, y, scoring=scoring, n_repeats=n_repeats, random_state=random_state
-    )
+        forest = to_forest(model)
+        refuse(model, forest)
+        model, y = _Averaged(forest), targets_of(forest, y, np.shape(X)[0])
+    score = check_scoring(model, scoring)
+    total = 1 + n_repeats * np.shape(X)[1]
+    with _progress.bar(total, progress, "scores", "fewer rows or repeats take less") as done:
+
+        def counted(model, X, y):
+            value = score(model, X, y)
+            done(1)
+            return value
+
+        result = permutation_importance(
+            model, X, y, scoring=counted, n_repeats=n_repeats, random_state=random_state
+        )
     names = names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1]))
     parameters = {"n_repeats": n_repeats, "scoring": scoring, "random_state": random_state}
     error = result.importances_std / np.sqrt(n_repeats)
     return Importance(result.importances_mean, tuple(names), "permutation", parameters, error)
 
 
+def refuse(model, forest) -> None:
+    """Raise an error if neither the model has a score nor a mean of its trees is its prediction."""
+    if hasattr(model, "score"):
+        return
+    if forest.aggregate != "mean":
+        raise TypeError(
+            f"method 'permutation' asks the model for its score, and a {type(model).__name__} "
+            "has none: pass the fitted estimator"
+        )
+    refuse_targets_of_several(forest)
+
+
 class _Averaged:
     """A forest that averages trees, with the score that scikit-learn gives such a model."""
 
-    def __init__(self, model):
-        self.forest = to_forest(model)
-        if self.forest.aggregate != "mean":
-            raise TypeError(
-                f"method 'permutation' asks the model for its score, and a {type(model).__name__} "
-                "has none: pass the fitted estimator"
-            )
+    def __init__(self, forest):
+        self.forest = forest
 
     def fit(self, X, y):
         """Nothing is left to fit; scikit-learn asks for the method."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from math import comb
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,12 +10,15 @@ import numpy as np
 from splitcredit import _progress
 from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
-from splitcredit.convert import are_targets, forest_and_rows, unwrap
+from splitcredit.convert import forest_and_rows, unwrap
 from splitcredit.convert._nodes import LEAF_VARIANCE
-from splitcredit.convert.units import called, has_link
-from splitcredit.importances._prediction import prepared_background
-from splitcredit.importances._training import targets_of
+from splitcredit.convert.units import called, has_link, has_units, units
+from splitcredit.importances._coalitions import shapley_values
+from splitcredit.importances._prediction import classes_of, prepared_background
+from splitcredit.importances._training import refuse_targets_of_several, targets_of
 
+REQUIRES = ("prediction",)
+_NEEDED = "SAGE needs a prediction on the scale of y"
 LOSSES = ("cross_entropy", "mse")
 IMPUTERS = ("marginal", "conditional")
 ALGORITHMS = ("sampled", "exact")
@@ -25,6 +27,10 @@ ALGORITHMS = ("sampled", "exact")
 SMALLEST = 1e-12
 # Permutations between two looks at the standard errors: the batch of sage-importance.
 ROUND = 512
+# Rows that are drawn from X as the background where none is given.
+BACKGROUND = 512
+# Permutations between two moves of the bar.
+PORTION = 16
 # Permutations after which sampling gives up; only features of equal importance need that many.
 MOST = 1 << 20
 # Features beyond which all subsets are too many.
@@ -44,7 +50,7 @@ def importance(
     imputer: Literal["marginal", "conditional"] = "marginal",
     algorithm: Literal["sampled", "exact"] = "sampled",
     *,
-    threshold: Annotated[float, "> 0, < 1"] = 0.025,
+    threshold: Annotated[float, "> 0, < 1"] = 0.05,
     n_permutations: Annotated[int, ">= 2"] | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
     progress: bool | None = None,
@@ -61,10 +67,11 @@ def importance(
     loss : {"cross_entropy", "mse"}, optional
         By default cross entropy for a classifier and mse for a regressor. Cross entropy is in nats
         (divide by ln 2 for bits), with probabilities raised to 1e-12 at least. The mse of a
-        classifier is the Brier score, summed over the classes.
+        classifier is the Brier score, summed over the classes. Both compare probabilities: of
+        boosted classifiers the softmax of the scores.
     background : array-like or DataFrame (n_background, n_features), optional
-        Rows that unknown features are imputed from; X by default. The time grows with their
-        number.
+        Rows that unknown features are imputed from; X by default, of which 512 rows are drawn to
+        sample with the marginal imputer. The time grows with their number.
     imputer : {"marginal", "conditional"}
         What f_S(x_S) is: the mean over the background rows z of the prediction at
         ``(x_S, z_-S)``, or of the prediction at those z that agree with x on S. The second is for
@@ -89,14 +96,15 @@ def importance(
     Importance
         Values in units of the loss, nats for cross entropy, that add up to the loss which knowing
         the features saves. The standard errors are those of the sampling, zeros if exact;
-        ``parameters["n_permutations"]`` is how many there were, 0 if exact.
+        ``parameters`` hold how many permutations there were, 0 if exact, and rows of background.
 
     Raises
     ------
     ValueError
-        If X or y do not fit the forest, the loss does not fit its predictions, which raw scores of
-        classes are to none; if a regressor predicts a function of the sum of its trees; or if there
-        is no such loss, imputer or algorithm.
+        If X or y do not fit the forest, or the loss does not fit its predictions; if the model
+        predicts neither probabilities of classes nor the target: raw scores that no softmax makes
+        probabilities of, or a regressor with a link; or if there is no such loss, imputer or
+        algorithm.
 
     Warns
     -----
@@ -125,52 +133,60 @@ def importance(
     """
     model = forest
     forest, X, background = forest_and_rows(model, X, background)
-    _refuse_scores(forest)
-    _refuse_links(model, forest)
-    loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
+    refuse(model, forest)
+    link = link_of(model, forest)
+    classes = classes_of(forest) if link == "probability" else forest.output_names
+    loss = loss or ("cross_entropy" if len(classes) > 1 else "mse")
     check_choice("loss", loss, LOSSES)
     check_choice("imputer", imputer, IMPUTERS)
     check_choice("algorithm", algorithm, ALGORITHMS)
     X = forest.prepare(X)
     if len(X) == 0:
         raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")
-    y, p = targets_of(forest, y, len(X)), forest.n_features
-    background = X if background is None else prepared_background(forest, background)
-    losses = _losses(forest, X, y, background, loss, imputer)
+    y = targets_of(forest, y, len(X), classes if link == "probability" else ())
+    p = forest.n_features
+    if background is not None:
+        background = prepared_background(forest, background)
+    elif algorithm == "sampled" and imputer == "marginal" and len(X) > BACKGROUND:
+        rng = np.random.default_rng([random_state, BACKGROUND])
+        background = X[np.sort(rng.choice(len(X), BACKGROUND, replace=False))]
+    else:
+        background = X
+    imputed, losses = _losses(forest, X, y, background, loss, imputer, link)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
-        values, n_permutations = _exact(losses, len(X), p, progress), 0
+        values, n_permutations = _exact(imputed, losses, len(X), p, progress), 0
         error = np.zeros(p)  # of the permutations, as below
     else:
         _check_sampling(threshold, n_permutations, random_state)
         rng = np.random.default_rng(random_state)
-        with _progress.bar(n_permutations, progress, "permutations") as done:
+        remedy = "fewer rows as background, or a larger threshold, take less"
+        with _progress.bar(n_permutations, progress, "permutations", remedy) as done:
             values, error, n_permutations = _sampled(
-                losses, len(X), p, threshold, n_permutations, rng, done
+                imputed, losses, len(X), p, threshold, n_permutations, rng, done
             )
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
-    parameters["n_permutations"] = int(n_permutations)
+    parameters |= {"n_permutations": int(n_permutations), "n_background": len(background)}
     return Importance(values, forest.feature_names, "sage", parameters, error)
 
 
-def _losses(forest, X, y, background, loss, imputer):
-    """Function of pairs (rows, known) that gives the loss of f_S at each pair, (n_pairs,)."""
+def _losses(forest, X, y, background, loss, imputer, link="raw"):
+    """The imputer, and a function of its predictions and the rows that gives the losses."""
     from splitcredit.kernels.walks import sage
 
     restricted = {"marginal": sage.MarginalImputer, "conditional": sage.ConditionalImputer}[imputer]
-    f = restricted(forest, X, background)
+    imputed = restricted(forest, X, background, link)
+    n_classes = len(classes_of(forest))
     if loss == "cross_entropy":
-        _check_probabilities(forest, X)
-        return lambda rows, known: _cross_entropy(f(rows, known), y[rows])
-    target = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
-    return lambda rows, known: ((f(rows, known) - target[rows]) ** 2).sum(axis=1)
+        if link == "raw":
+            _check_probabilities(forest, X)
+        target = np.eye(n_classes, dtype=np.bool_)[y]
+        return imputed, lambda f, rows: -np.log(np.maximum(f[target[rows]], SMALLEST))
+    target = np.eye(n_classes)[y] if n_classes > 1 else y[:, None]
+    return imputed, lambda f, rows: ((f - target[rows]) ** 2).sum(axis=1)
 
 
-def _cross_entropy(probabilities, y):
-    return -np.log(np.maximum(probabilities[np.arange(len(y)), y], SMALLEST))
-
-
-def _exact(losses, n, p, progress):
+def _exact(imputed, losses, n, p, progress):
     """Shapley values by enumeration of all coalitions."""
     if p > MOST_FEATURES:
         raise ValueError(
@@ -181,41 +197,44 @@ def _exact(losses, n, p, progress):
     known = (coalitions[:, None] >> np.arange(p) & 1).astype(bool)
     worth = np.empty(2**p)
     step = max(1, PAIRS // n)
-    with _progress.bar(2**p, progress, "coalitions") as done:
+    with _progress.bar(2**p, progress, "coalitions", "a smaller background takes less") as done:
         for a in range(0, 2**p, step):
             chunk = known[a : a + step]
-            pairs = losses(np.tile(np.arange(n), len(chunk)), np.repeat(chunk, n, axis=0))
+            rows = np.tile(np.arange(n), len(chunk))
+            pairs = losses(imputed(rows, np.repeat(chunk, n, axis=0)), rows)
             worth[a : a + step] = -pairs.reshape(-1, n).mean(axis=1)
             done(len(chunk))
-    weight = np.array([1 / (p * comb(p - 1, size)) for size in range(p)])
-    values = np.empty(p)
-    for j in range(p):
-        without = coalitions[~known[:, j]]
-        gain = worth[without | 1 << j] - worth[without]
-        values[j] = (weight[known[without].sum(axis=1)] * gain).sum()
-    return values
+    return shapley_values(worth)
 
 
-def _sampled(losses, n, p, threshold, n_permutations, rng, done):
+def _sampled(imputed, losses, n, p, threshold, n_permutations, rng, done):
     """Mean and standard error of the gains over random permutations, and how many there were."""
-    limit = n_permutations or MOST
+    limit = expected = n_permutations or MOST
     count, mean, squares = 0, np.zeros(p), np.zeros(p)
     while count < limit:
         # Always a whole round, so that more permutations begin with the same ones.
         rows = rng.integers(n, size=ROUND)
         ranks = rng.permuted(np.tile(np.arange(p), (ROUND, 1)), axis=1)
         n_taken = min(ROUND, limit - count)
-        gains = _gains(losses, rows[:n_taken], ranks[:n_taken])
+        gains = np.empty((n_taken, p))
+        for a in range(0, n_taken, PORTION):
+            part = slice(a, min(a + PORTION, n_taken))
+            gains[part] = _gains(imputed, losses, rows[part], ranks[part])
+            if n_permutations is None and count == 0:
+                spread = gains[: part.stop].std(axis=0, ddof=1) / np.sqrt(part.stop)
+                expected = _needed(part.stop, gains[: part.stop].mean(axis=0), spread, threshold)
+            done(part.stop - a, expected)
         # Means and sums of squares of two samples, pooled (Chan et al. 1979).
         shift = gains.mean(axis=0) - mean
         squares += ((gains - gains.mean(axis=0)) ** 2).sum(axis=0)
         squares += shift**2 * (count * n_taken / (count + n_taken))
         count += n_taken
         mean += shift * (n_taken / count)
-        done(n_taken)
         error = np.sqrt(squares / (count - 1) / count)
-        if n_permutations is None and error.max() <= threshold * _spread(mean):
-            break
+        if n_permutations is None:
+            if error.max() <= threshold * _spread(mean):
+                break
+            expected = _needed(count, mean, error, threshold)
     else:
         if n_permutations is None:
             warnings.warn(
@@ -227,55 +246,60 @@ def _sampled(losses, n, p, threshold, n_permutations, rng, done):
     return mean, error, count
 
 
+def _needed(count, mean, error, threshold):
+    """Permutations that the standard errors so far let expect, whole rounds."""
+    wanted = threshold * _spread(mean)
+    n_rounds = count * (error.max() / wanted) ** 2 / ROUND if wanted > 0 else 1.0
+    return int(min(MOST, max(1.0, np.ceil(n_rounds)) * ROUND))
+
+
 def _spread(values):
     """Distance between the largest and the smallest value; a single one has that to 0 only."""
     return np.ptp(values) if len(values) > 1 else abs(values[0])
 
 
-def _gains(losses, rows, ranks):
+def _gains(imputed, losses, rows, ranks):
     """Loss saved by each feature when it becomes known in the order of its rank, (n_draws, p)."""
     n_draws, p = ranks.shape
-    gains = np.empty((n_draws, p))
-    step = max(1, PAIRS * 16 // (p * (p + 1)))
-    for a in range(0, n_draws, step):
-        chunk = ranks[a : a + step]
-        known = chunk[:, None, :] < np.arange(p + 1)[:, None]
-        pairs = losses(np.repeat(rows[a : a + step], p + 1), known.reshape(-1, p))
-        by_rank = -np.diff(pairs.reshape(-1, p + 1), axis=1)
-        gains[a : a + step] = np.take_along_axis(by_rank, chunk, axis=1)
-    return gains
+    predictions = imputed.along(rows, ranks).reshape(n_draws * (p + 1), -1)
+    pairs = losses(predictions, np.repeat(rows, p + 1)).reshape(n_draws, p + 1)
+    return np.take_along_axis(-np.diff(pairs, axis=1), ranks, axis=1)
 
 
-def _refuse_scores(forest):
-    """Refuse boosted classifiers: neither loss compares log-odds with classes.
-
-    Trees that are grown on classes have another criterion than those of a booster's residuals.
-    """
+def refuse(model, forest) -> None:
+    """Raise a ValueError if the model predicts neither targets nor probabilities of classes."""
+    if link_of(model, forest) == "probability":
+        return
+    inner, _ = unwrap(model)
     if forest.output_names == ("path length",):
         raise ValueError(
-            "SAGE compares predictions with targets, and an isolation forest, which predicts the "
-            "length of a path, has none: explain its rows by tree_shap"
+            f"{_NEEDED}, and an isolation forest, which predicts the length of a path, has no y: "
+            "explain its rows by tree_shap"
         )
-    of_classes = forest.output_names != ("output",) and not are_targets(forest)
+    refuse_targets_of_several(forest)
+    # Trees that are grown on classes have another criterion than those of a booster's residuals.
     of_residuals = forest.aggregate == "sum" and forest.criterion in _OF_RESIDUALS
-    if of_classes and (of_residuals or forest.criterion == LEAF_VARIANCE):
+    if forest.output_names != ("output",) and (of_residuals or forest.criterion == LEAF_VARIANCE):
+        what = called(inner) if has_units(inner) else str(forest)
         raise ValueError(
-            f"SAGE compares predictions with classes, and those of {forest} are raw scores of "
-            f"{list(forest.output_names)[:5]}: use a forest that averages class fractions. For two "
-            'classes, method="tree_shap_interventional" with model_output="log_loss" divides the '
-            "loss of such a model, row by row"
+            f"{_NEEDED}, and {what} gives raw scores of {list(forest.output_names)[:5]}: pass a "
+            "fitted model whose softmax of the scores is its probabilities, or a forest that "
+            "averages class fractions"
         )
-
-
-def _refuse_links(model, forest):
-    """Refuse boosted regressors whose prediction is a function of the sum of their trees."""
-    inner, _ = unwrap(model)
     if forest.output_names == ("output",) and has_link(inner):
         raise ValueError(
-            f"SAGE compares the sum of the trees with y, and this {called(inner)} predicts "
-            "a function of that sum: fit it with the squared error, or measure it with "
-            'method="tree_shap_interventional", which divides the sum'
+            f"{_NEEDED}, and this {called(inner)} predicts a function of the sum of its trees: fit "
+            'it with the squared error, or measure it with method="tree_shap_interventional", '
+            "which divides the sum"
         )
+
+
+def link_of(model, forest) -> str:
+    """What of the model is compared with y: its ``"raw"`` output, or the ``"probability"``."""
+    inner, _ = unwrap(model)
+    has_classes = forest.other_class is not None or forest.n_outputs > 1
+    scores = "log_odds" if forest.n_outputs == 1 else "class_scores"
+    return "probability" if has_classes and units(inner).tree_output == scores else "raw"
 
 
 def _check_probabilities(forest, X):

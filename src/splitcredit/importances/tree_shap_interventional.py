@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
-from splitcredit.importances import _rescaling
+from splitcredit.importances import _coalitions, _rescaling
 from splitcredit.importances._prediction import (
     chosen_outputs,
     explain_prediction,
@@ -30,6 +30,8 @@ def explain(
     output="all",
     model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
     y=None,
+    n_permutations: Annotated[int, ">= 4"] | None = None,
+    random_state: Annotated[int, ">= 0"] = 0,
 ) -> Attribution:
     """Interventional TreeSHAP: exact Shapley values of v(S), the mean over z of ``f(x_S, z_-S)``.
 
@@ -44,17 +46,26 @@ def explain(
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
     model_output : {"raw", "probability", "log_loss", "squared_error"}
-        What is explained. ``"raw"`` is the prediction of the forest. The others need a forest with
-        one output: ``"probability"`` and ``"log_loss"`` (in nats) take it for the log-odds of a
-        class, ``"squared_error"`` for the prediction of a regressor.
+        What is explained. ``"raw"`` is the prediction of the forest. ``"probability"`` and
+        ``"log_loss"`` (in nats) take it for the log-odds of a class, or for scores of several
+        classes whose softmax is their probabilities; ``"squared_error"`` for the prediction of a
+        regressor.
     y : array-like (n_samples,), optional
-        Targets, for the two losses; 0 or 1 for the log loss.
+        Targets, for the two losses; for the log loss labels of classes, 0 or 1 if there are two.
+    n_permutations : int, optional
+        For probabilities or the log loss of several classes: orders of the features that are drawn
+        for each row, half of them the reverse of the others. By default 128; or none, and exact
+        values, if splits test at most 10 features.
+    random_state : int
+        Seed of the orders, which are the same for all rows.
 
     Returns
     -------
     Attribution
         In units of what is explained. The baseline is its mean over the background; of a loss it
-        has one row for each row of X, as it depends on y.
+        has one row for each row of X, as it depends on y. Of several classes with another model
+        output than ``"raw"``, ``parameters`` hold `n_permutations`, 0 if the values are exact, and
+        the `largest_standard_error` of all values, which is that of the sampling.
 
     Raises
     ------
@@ -67,9 +78,11 @@ def explain(
     Lundberg et al., "From local explanations to global understanding with explainable AI for
     trees", Nature Machine Intelligence 2 (2020): their "interventional" feature perturbation.
 
-    With another model output than ``"raw"`` the values are not the Shapley values of that output:
-    for each background row those of the raw prediction are scaled by the chord of the curve
-    between the two predictions, and by 1 where these are equal, as shap does.
+    With another model output than ``"raw"``, of a forest with one output, the values are not the
+    Shapley values of what is explained: for each background row those of the raw prediction are
+    scaled by the chord of the curve between the two predictions, and by 1 where these are equal, as
+    shap does. Scores of several classes cannot be rescaled so. There the values are the Shapley
+    values, exact or sampled (`splitcredit.importances._coalitions`); shap has none.
 
     Examples
     --------
@@ -90,6 +103,9 @@ def explain(
     _rescaling.check_model(forest, model_output)
     forest, X, background = forest_and_rows(forest, X, background)
     background = prepared_background(forest, background)
+    if model_output != "raw" and forest.n_outputs > 1:
+        sampling = n_permutations, random_state
+        return _explain_classes(forest, X, background, output, model_output, y, *sampling)
     if model_output != "raw":
         return _explain_curve(forest, X, background, output, model_output, y)
     return explain_prediction(
@@ -100,6 +116,46 @@ def explain(
         partial(kernel.tree_shap_interventional, background=background),
         partial(kernel.tree_shap_interventional_one, background=background),
         predict.predict(forest, background).mean(axis=0),
+    )
+
+
+def _explain_classes(
+    forest, X, background, output, curve, y, n_permutations, random_state
+) -> Attribution:
+    """Attribute probabilities of several classes, or their log loss."""
+    from splitcredit.kernels.walks import predict
+
+    X = forest.prepare(X)
+    y = _rescaling.check(forest, curve, y, len(X))
+    index = None
+    if output != "predicted":
+        chosen = chosen_outputs(forest, output, "'all', 'predicted'")
+    values, error, baseline, n_played = _coalitions.explain_scores(
+        forest, X, background, curve, y, n_permutations, random_state
+    )
+    if curve == "log_loss":
+        names: tuple[str, ...] = ("log loss",)
+    elif output == "predicted":
+        names, index = ("predicted",), largest(forest, predict.predict(forest, X))
+        values, error = (np.take_along_axis(a, index[:, None, None], 2) for a in (values, error))
+        baseline = baseline[index][:, None]
+    else:
+        names = tuple(forest.output_names[c] for c in chosen)
+        values, error, baseline = values[:, :, chosen], error[:, :, chosen], baseline[chosen]
+    return Attribution(
+        values=values,
+        baseline=baseline,
+        feature_names=forest.feature_names,
+        output_names=names,
+        method="tree_shap_interventional",
+        parameters={
+            "output": output if isinstance(output, str) else int(output),
+            "model_output": curve,
+            "n_permutations": n_played,
+            "random_state": int(random_state),
+            "largest_standard_error": float(error.max(initial=0.0)),
+        },
+        output_index=index,
     )
 
 

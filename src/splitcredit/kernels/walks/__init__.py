@@ -44,5 +44,6 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
   between two thresholds apart, so the inputs form a grid. Where the grid is small, each cell is
   predicted once and looked up from then on.
 - `background_masks` gives them where the grid is large: all rows of the background go down a tree
-  together, as sets of bits.
+  together, as sets of bits, once for all steps of a permutation. Of scores of classes it gives the
+  mean of their softmax.
 """

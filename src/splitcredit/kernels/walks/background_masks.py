@@ -1,12 +1,18 @@
-"""Mean prediction over background rows where some features are known: sets of rows as bits.
+"""Mean prediction over background rows where ever more features are known: sets of rows as bits.
 
 f_S(x) of `sage` is a mean over the rows z of the background of the prediction at ``(x_S, z_-S)``.
-The rows go down a tree together, as a set: at a node that tests a known feature all go where x
-goes; at another one the set is split in two by a mask, which has a bit for each row of the
-background. A leaf counts the rows that reach it. An empty set goes no further.
+In a permutation S grows by a feature at each step. The rows go down a tree together, as a set, for
+all steps at once: an item is a node, a set of background rows, and the steps from a to b at which
+they come there. At a node whose feature becomes known at step m, all rows go where x goes from m
+on. Before m the set is split by a mask, which has a bit for each row of the background: those that
+go another way than x go there until m. A leaf adds its value at step a and takes it away at step b,
+so the work does not grow with the number of features, but with the leaves that the rows come to.
 
-The sums over the leaves are made in the order of the trees, for each pair alone, so they depend
-neither on other pairs nor on threads. Counts are exact.
+Where the prediction is a function of the sum of the trees, such as softmax, each row of the
+background has a sum of its own, and the mean is over that function.
+
+The sums are made in the order of the trees, for each pair alone, so they depend neither on other
+pairs nor on threads. Counts are exact.
 """
 
 from __future__ import annotations
@@ -27,8 +33,10 @@ from splitcredit.kernels.nodes import (
 BITS = 64
 # Words of the masks that are held at once: 128 MB.
 WORDS = 1 << 24
-# Pairs that share working memory, one thread's work.
-PAIRS = 64
+# Numbers of the sums of background rows that a thread holds: 32 MB.
+SUMS = 1 << 22
+# What the mean is over; see `BackgroundMasks`.
+LINKS = RAW, PROBABILITY, LOG_LOSS = "raw", "probability", "log_loss"
 _ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 # Bits of a word that count pairs, fours and bytes, and the sum of all bytes in the highest one.
 _PAIRS, _FOURS = np.uint64(0x5555_5555_5555_5555), np.uint64(0x3333_3333_3333_3333)
@@ -42,21 +50,33 @@ class BackgroundMasks:
     ----------
     forest : Forest
     X, background : prepared rows
+    link : {"raw", "probability", "log_loss"}
+        What the mean is over: the predictions of the forest; the probabilities that they mean as
+        scores of classes, by softmax, of a single score those of the two classes; or the loss of
+        a class in nats.
+    targets : int64 (n_samples,), optional
+        Class of each row of X, for the loss.
     """
 
-    def __init__(self, forest, X, background):
+    def __init__(self, forest, X, background, link=RAW, targets=None):
         self.forest, self.X, self.background = forest, X, background
-        self.nodes = packed_nodes(forest)
+        self.nodes, self.link = packed_nodes(forest), LINKS.index(link)
+        self.targets = np.zeros(len(X), np.int64) if targets is None else targets
+        self.n_outputs = {RAW: forest.n_outputs, LOG_LOSS: 1}.get(link, max(2, forest.n_outputs))
         n_inner = len(self.nodes[0])
         self.leaf_values = readonly(forest.value[inner_first(forest)[n_inner:]])
         self.deepest = _deepest(self.nodes[0])
-        rows = BITS * max(1, WORDS // max(1, n_inner))
+        at_once = WORDS // max(1, n_inner)
+        kept = n_blocks(len(background), BITS) <= at_once
+        if link != RAW:
+            at_once = min(at_once, SUMS // (BITS * (forest.n_features + 2) * forest.n_outputs))
+        rows = BITS * max(1, at_once)
         self.parts = [background[a : a + rows] for a in range(0, len(background), rows)]
         # What all pairs share is made once, if it may stay in memory as a whole.
-        self.masks = self._masks_of(self.parts[0]) if len(self.parts) == 1 else None
+        self.masks = [self._masks_of(part) for part in self.parts] if kept else None
 
     def means(self, rows, known) -> np.ndarray:
-        """Mean predictions, float64 (n_pairs, n_outputs).
+        """Means for sets of features, float64 (n_pairs, n_outputs).
 
         Parameters
         ----------
@@ -65,15 +85,37 @@ class BackgroundMasks:
         known : bool (n_pairs, n_columns)
             Which columns of the prepared rows are those of x.
         """
-        out = np.zeros((len(rows), self.forest.n_outputs))
-        for part in self.parts:
-            masks = self._masks_of(part) if self.masks is None else self.masks
-            arrays = *self.nodes, self.leaf_values, *masks, self.deepest, self.X, rows, known
-            _add_means(n_blocks(len(rows), PAIRS), *arrays, out)
+        return self._means(rows, np.where(known, 0, 1), 1, 2)[:, 0]
+
+    def along(self, rows, ranks) -> np.ndarray:
+        """Means for 0, 1, ... known features, float64 (n_pairs, n_features + 1, n_outputs).
+
+        Parameters
+        ----------
+        rows : int64 (n_pairs,)
+            Rows of X.
+        ranks : int64 (n_pairs, n_columns)
+            Place of the feature of each column in the order in which features become known.
+        """
+        return self._means(rows, ranks, 0, self.forest.n_features + 1)
+
+    def _means(self, rows, ranks, start, stop):
+        """Means where the features of ranks below start, ..., stop - 1 are known."""
+        forest = self.forest
+        out = np.zeros((len(rows), stop - start, self.n_outputs))
+        scale = 1 / forest.n_trees if forest.aggregate == "mean" else 1.0
+        of_forest = *self.nodes, self.leaf_values, self.deepest, scale, forest.base
+        for p, part in enumerate(self.parts):
+            masks = self._masks_of(part) if self.masks is None else self.masks[p]
+            pairs = self.X, rows, np.ascontiguousarray(ranks, np.int64), start
+            arrays = *of_forest, *masks, len(part), *pairs, self.link, self.targets, out
+            _add_sums(len(rows), *arrays)
         out /= len(self.background)
-        if self.forest.aggregate == "mean":
-            out /= self.forest.n_trees
-        return out + self.forest.base
+        if LINKS[self.link] != RAW:
+            return out
+        if forest.aggregate == "mean":
+            out /= forest.n_trees
+        return out + forest.base
 
     def _masks_of(self, rows):
         """Bits of the rows that go left at each inner node, and of all rows."""
@@ -114,52 +156,157 @@ def _fill_masks(first, last, nodes, missing_left, columns, left):
 
 
 @kernel(parallel=True)
-def _add_means(
-    first, last, nodes, roots, missing_left, values, left, all_rows, deepest, X, rows, known, out
+def _add_sums(
+    first,
+    last,
+    nodes,
+    roots,
+    missing_left,
+    values,
+    deepest,
+    scale,
+    base,
+    left,
+    all_rows,
+    n_background,
+    X,
+    rows,
+    ranks,
+    start,
+    link,
+    targets,
+    out,
 ):
     """Add to `out` the sums over the background; one pair is one thread's."""
-    n_inner, n_words, n_outputs = np.uint64(len(nodes)), len(all_rows), out.shape[1]
-    # The set that goes on, behind those that wait, each at the node in its place.
-    sets, waiting = np.empty((deepest + 1, n_words), np.uint64), np.empty(deepest, np.uint64)
-    for pair in range(first * PAIRS, min(len(rows), last * PAIRS)):
+    n_inner, n_words, n_outputs = np.uint64(len(nodes)), len(all_rows), values.shape[1]
+    n_steps, n_slots = out.shape[1], n_background if link > 0 else 1
+    changes = np.empty((n_slots, n_steps + 1, n_outputs))
+    # The item that goes on, behind those that wait; at each node on the path two may be left.
+    sets = np.empty((2 * deepest + 3, n_words), np.uint64)
+    waiting = np.empty((2 * deepest + 3, 3), np.int64)
+    for pair in range(first, last):
         i = np.uint64(rows[pair])
+        changes[:] = 0.0
         for t in range(len(roots)):
-            k, n_waiting = np.uint64(roots[t]), 0
-            for w in range(n_words):
-                sets[0, w] = all_rows[w]
-            while True:
+            at, waiting[0, 0], waiting[0, 1], waiting[0, 2] = 0, roots[t], start, start + n_steps
+            sets[0] = all_rows
+            while at >= 0:
+                k, a, b = np.uint64(waiting[at, 0]), waiting[at, 1], waiting[at, 2]
                 while k < n_inner:
                     j = np.uint64(nodes[k].feature)
-                    some_left = some_right = True
-                    if known[pair, j]:
-                        some_left = goes_left(X[i, j], nodes, missing_left, k)
-                        some_right = not some_left
-                    else:
-                        some_left, some_right = _split(left, k, n_words, n_waiting, sets, sets)
-                    if some_left and some_right:
-                        _take_out(n_words, n_waiting, sets, sets)
-                        waiting[n_waiting] = nodes[k].right
-                        n_waiting += 1
-                    k = np.uint64(nodes[k].left if some_left else nodes[k].right)
-                count = _size(n_words, n_waiting, sets)
-                for c in range(n_outputs):
-                    out[pair, c] += count * values[k - n_inner, c]
-                if n_waiting == 0:
-                    break
-                n_waiting -= 1
-                k = waiting[n_waiting]
+                    known_from = ranks[pair, j] + 1
+                    x_left = goes_left(X[i, j], nodes, missing_left, k)
+                    with_x = nodes[k].left if x_left else nodes[k].right
+                    if a >= known_from:
+                        k = np.uint64(with_x)
+                        continue
+                    some_with, some_other = _split(left, k, x_left, n_words, at, sets, sets)
+                    if not some_other:
+                        k = np.uint64(with_x)
+                        continue
+                    other = nodes[k].right if x_left else nodes[k].left
+                    if some_with:
+                        # Those that go with x are behind: they go on, and the others wait.
+                        _take_out(n_words, at, sets, sets)
+                        waiting[at, 0], waiting[at, 1] = other, a
+                        waiting[at, 2] = min(b, known_from)
+                        at += 1
+                        if b > known_from:
+                            _insert(n_words, at, sets, sets)
+                            waiting[at, 0], waiting[at, 1], waiting[at, 2] = with_x, known_from, b
+                            at += 1
+                        k = np.uint64(with_x)
+                        continue
+                    if b > known_from:
+                        sets[at + 1] = sets[at]
+                        waiting[at, 0], waiting[at, 1], waiting[at, 2] = with_x, known_from, b
+                        at, b = at + 1, known_from
+                    k = np.uint64(other)
+                leaf = k - n_inner
+                if link > 0:
+                    _add_to_rows(n_words, at, sets, values, leaf, a - start, b - start, changes)
+                else:
+                    count = _size(n_words, at, sets)
+                    for c in range(n_outputs):
+                        changes[0, a - start, c] += count * values[leaf, c]
+                        changes[0, b - start, c] -= count * values[leaf, c]
+                at -= 1
+        if link > 0:
+            _add_linked(changes, scale, base, link, targets[i], pair, out)
+            continue
+        for c in range(n_outputs):
+            total = 0.0
+            for s in range(n_steps):
+                total += changes[0, s, c]
+                out[pair, s, c] += total
 
 
 @kernel(inner=True)
-def _split(left, k, n_words, at, sets, below):
-    """Put the part of a set that goes left behind it; whether some rows go left, and right."""
-    some_left, some_right = np.uint64(0), np.uint64(0)
+def _add_to_rows(n_words, at, sets, values, leaf, a, b, changes):
+    """Add the value of a leaf to the sums of the rows in a set, from step a to step b."""
     for w in range(n_words):
-        part = sets[at, w] & left[k, w]
+        word = sets[at, w]
+        while word != 0:
+            rest = word & (word - np.uint64(1))
+            row = np.uint64(w * BITS) + _n_bits((word ^ rest) - np.uint64(1))
+            for c in range(values.shape[1]):
+                # Trees of boosted models have values for one class each.
+                if values[leaf, c] != 0.0:
+                    changes[row, a, c] += values[leaf, c]
+                    changes[row, b, c] -= values[leaf, c]
+            word = rest
+
+
+@kernel(inner=True)
+def _add_linked(changes, scale, base, link, target, pair, out):
+    """Add the function of the sums of all rows to `out`; it is worked out where a sum changes."""
+    n_classes, n_linked = changes.shape[2], out.shape[2]
+    totals, scores, linked = np.empty(n_classes), np.empty(n_classes + 1), np.empty(n_linked)
+    for row in range(changes.shape[0]):
+        totals[:] = 0.0
+        for s in range(out.shape[1]):
+            moves = s == 0
+            for c in range(n_classes):
+                totals[c] += changes[row, s, c]
+                moves = moves or changes[row, s, c] != 0.0
+            if moves:
+                _link(totals, scale, base, link, target, scores, linked)
+            for c in range(n_linked):
+                out[pair, s, c] += linked[c]
+
+
+@kernel(inner=True)
+def _link(totals, scale, base, link, target, scores, linked):
+    """Probabilities of the classes, or the loss of one, from the sums of the trees."""
+    # One score is that of the second of two classes; the first one has 0.
+    n = max(2, len(totals))
+    scores[0] = 0.0
+    for c in range(len(totals)):
+        scores[n - len(totals) + c] = totals[c] * scale + base[c]
+    largest = scores[0]
+    for c in range(1, n):
+        largest = max(largest, scores[c])
+    total = 0.0
+    for c in range(n):
+        total += np.exp(scores[c] - largest)
+    if link == 2:
+        linked[0] = np.log(total) - (scores[target] - largest)
+        return
+    for c in range(n):
+        linked[c] = np.exp(scores[c] - largest) / total
+
+
+@kernel(inner=True)
+def _split(left, k, x_left, n_words, at, sets, below):
+    """Put the part of a set that goes with x behind it; whether some rows do, and others."""
+    some_with, some_other = np.uint64(0), np.uint64(0)
+    flip = np.uint64(0) if x_left else _ONES
+    for w in range(n_words):
+        part = sets[at, w] & (left[k, w] ^ flip)
         below[at + 1, w] = part
-        some_left |= part
-        some_right |= part ^ sets[at, w]
-    return some_left != 0, some_right != 0
+        some_with |= part
+        some_other |= part ^ sets[at, w]
+    return some_with != 0, some_other != 0
 
 
 @kernel(inner=True)
@@ -170,13 +317,26 @@ def _take_out(n_words, at, sets, below):
 
 
 @kernel(inner=True)
+def _insert(n_words, at, sets, below):
+    """Move a set one place back, and put a copy of the one before it in its place."""
+    for w in range(n_words):
+        below[at + 1, w] = sets[at, w]
+        sets[at, w] = below[at - 1, w]
+
+
+@kernel(inner=True)
 def _size(n_words, at, sets):
-    """Number of rows in a set: of bits, by pairs, fours and bytes."""
+    """Number of rows in a set."""
     total = np.uint64(0)
     for w in range(n_words):
-        x = sets[at, w]
-        x -= (x >> np.uint64(1)) & _PAIRS
-        x = (x & _FOURS) + ((x >> np.uint64(2)) & _FOURS)
-        x = (x + (x >> np.uint64(4))) & _BYTES
-        total += (x * _EACH) >> np.uint64(56)
+        total += _n_bits(sets[at, w])
     return np.float64(total)
+
+
+@kernel(inner=True)
+def _n_bits(x):
+    """Number of bits of a word, by pairs, fours and bytes."""
+    x -= (x >> np.uint64(1)) & _PAIRS
+    x = (x & _FOURS) + ((x >> np.uint64(2)) & _FOURS)
+    x = (x + (x >> np.uint64(4))) & _BYTES
+    return (x * _EACH) >> np.uint64(56)

@@ -1,9 +1,10 @@
 """Predictions of a forest that knows some features only: f_S of SAGE, for many (row, S) at once.
 
-An imputer is called with pairs of a row i and a coalition S and gives f_S(x_S) for each pair. No
-pair depends on the others, so the bytes do not depend on how pairs are gathered. Only predictions
-and `background_masks` run on several threads: the rest is so short that threads would mostly wait
-for one another, on a busy machine for longer than the work takes.
+An imputer is called with pairs of a row i and a coalition S and gives f_S(x_S) for each pair; its
+method `along` takes an order in which the features become known. No pair depends on the others, so
+the bytes do not depend on how pairs are gathered. Only predictions and `background_masks` run on
+several threads: the rest is so short that threads would mostly wait for one another, on a busy
+machine for longer than the work takes.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
+from scipy.special import softmax
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import columns, lowered, owners, readonly
 from splitcredit.kernels.walks import predict
-from splitcredit.kernels.walks.background_masks import BackgroundMasks
+from splitcredit.kernels.walks.background_masks import PROBABILITY, RAW, BackgroundMasks
 
 # Numbers in a table of predictions (inputs times outputs): at most 64 MB.
 TABLE = 1 << 23
@@ -23,7 +25,33 @@ TABLE = 1 << 23
 CHUNK = 1 << 20
 
 
-class MarginalImputer:
+class _Imputer:
+    """What both imputers share: predictions, or the probabilities that they mean."""
+
+    def __init__(self, forest, link):
+        self.forest, self.link, self.owners = forest, link, owners(forest)
+
+    def along(self, rows, ranks) -> np.ndarray:
+        """Predictions while ever more features are known, (n_pairs, n_features + 1, n_outputs).
+
+        Parameters
+        ----------
+        rows : int64 (n_pairs,)
+            Rows of X.
+        ranks : int64 (n_pairs, n_features)
+            Place of each feature in the order in which they become known.
+        """
+        n_pairs, p = ranks.shape
+        known = ranks[:, None, :] < np.arange(p + 1)[:, None]
+        out = self(np.repeat(rows, p + 1), known.reshape(-1, p))
+        return out.reshape(n_pairs, p + 1, -1)
+
+    def _predict(self, rows):
+        predictions = predict.predict(self.forest, rows)
+        return predictions if self.link == RAW else probabilities(predictions)
+
+
+class MarginalImputer(_Imputer):
     """f_S(x_S): mean over the background rows z of the prediction at (x_S, z_-S).
 
     A forest cannot tell two values of a feature apart with no threshold between them, so the
@@ -35,23 +63,27 @@ class MarginalImputer:
     ----------
     forest : Forest
     X, background : prepared rows
+    link : {"raw", "probability"}
+        See `BackgroundMasks`.
     """
 
-    def __init__(self, forest, X, background):
-        self.forest, self.X, self.background = forest, X, background
-        self.owners = owners(forest)
+    def __init__(self, forest, X, background, link=RAW):
+        super().__init__(forest, link)
+        self.X, self.background = X, background
         codes, self.levels = _levels(forest, np.concatenate([X, background]))
         self.sizes = np.array([len(level) for level in self.levels])
-        n_cells = prod(self.sizes.tolist())
-        self.tabulated = n_cells * forest.n_outputs <= TABLE
+        n_cells, self.n_outputs = prod(self.sizes.tolist()), forest.n_outputs
+        if link == PROBABILITY:
+            self.n_outputs = max(2, forest.n_outputs)
+        self.tabulated = n_cells * self.n_outputs <= TABLE
         if self.tabulated:
             below = [prod(self.sizes[j + 1 :].tolist()) for j in range(len(self.sizes))]
             self.strides = np.array(below, np.int64)
             self.steps = codes * self.strides
-            self.table = np.empty((n_cells, forest.n_outputs))
+            self.table = np.empty((n_cells, self.n_outputs))
             self.filled = np.zeros(n_cells, np.bool_)
         else:
-            self.masks = BackgroundMasks(forest, X, background)
+            self.masks = BackgroundMasks(forest, X, background, link)
 
     def __call__(self, rows, known) -> np.ndarray:
         """Predictions, float64 (n_pairs, n_outputs).
@@ -66,12 +98,18 @@ class MarginalImputer:
         known = known[:, self.owners]
         if not self.tabulated:
             return self.masks.means(rows, known)
-        out = np.empty((len(rows), self.forest.n_outputs))
+        out = np.empty((len(rows), self.n_outputs))
         step = max(1, CHUNK // len(self.background))
         for a in range(0, len(rows), step):
             part = slice(a, a + step)
             out[part] = self._looked_up(rows[part], known[part])
         return out
+
+    def along(self, rows, ranks) -> np.ndarray:
+        """As for all imputers; sets of background rows go down the trees for a whole order."""
+        if self.tabulated:
+            return super().along(rows, ranks)
+        return self.masks.along(rows, ranks[:, self.owners])
 
     def _looked_up(self, rows, known):
         n = len(self.X)
@@ -81,26 +119,28 @@ class MarginalImputer:
             levels = new[:, None] // self.strides % self.sizes
             inputs = [level[levels[:, j]] for j, level in enumerate(self.levels)]
             inputs = readonly(np.ascontiguousarray(np.column_stack(inputs)))
-            self.table[new] = predict.predict(self.forest, inputs)
+            self.table[new] = self._predict(inputs)
             self.filled[new] = True
         return _means(self.table, cells)
 
 
-class ConditionalImputer:
+class ConditionalImputer(_Imputer):
     """f_S(x_S): mean of the prediction over the background rows z with z_S = x_S.
 
     Parameters
     ----------
     forest : Forest
     X, background : prepared rows
+    link : {"raw", "probability"}
+        See `BackgroundMasks`.
     """
 
-    def __init__(self, forest, X, background):
+    def __init__(self, forest, X, background, link=RAW):
+        super().__init__(forest, link)
         both = np.concatenate([X, background])
         codes = [np.unique(column, return_inverse=True)[1] for column in both.T]
         self.codes = np.column_stack(codes).astype(np.int64)
-        self.n, self.owners = len(X), owners(forest)
-        self.predictions = predict.predict(forest, background)
+        self.n, self.predictions = len(X), self._predict(background)
 
     def __call__(self, rows, known) -> np.ndarray:
         """Predictions, float64 (n_pairs, n_outputs); see `MarginalImputer`.
@@ -117,6 +157,16 @@ class ConditionalImputer:
                 'pass a background that holds the rows of X, or use imputer="marginal"'
             )
         return out
+
+
+def probabilities(scores):
+    """Probabilities of the classes from their scores, (n_samples, n_classes), by softmax.
+
+    A single score is that of the second of two classes.
+    """
+    if scores.shape[1] == 1:
+        scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
+    return softmax(scores, axis=1)
 
 
 def _levels(forest, X):

@@ -1,0 +1,96 @@
+"""Long work says how long it takes, and an interrupt ends it."""
+
+import subprocess
+import sys
+from itertools import count
+from types import SimpleNamespace
+
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+
+from forests import whole_numbers
+from splitcredit import _progress, importance
+from splitcredit.importances import sage
+
+
+def warnings_of(caplog, monkeypatch, seconds, done):
+    """Warnings of work in ten parts, each of so many seconds by the clock."""
+    ticks = count()
+    clock = SimpleNamespace(monotonic=lambda: seconds * next(ticks))
+    monkeypatch.setattr(_progress, "time", clock)
+    with _progress.bar(10, False, remedy="fewer rows take less") as tell:
+        for _ in range(10):
+            done(tell)
+    return [record.message for record in caplog.records]
+
+
+def test_long_work_says_once_how_long_it_will_take(caplog, monkeypatch):
+    """Red if the first part counts, in which kernels may be compiled, or every part says it."""
+    said = warnings_of(caplog, monkeypatch, 3.0, lambda tell: tell(1))
+    assert said == ["this takes about 24 seconds more: fewer rows take less"]
+
+
+def test_an_estimate_takes_the_place_of_the_total(caplog, monkeypatch):
+    said = warnings_of(caplog, monkeypatch, 3.0, lambda tell: tell(1, 1001))
+    assert said == ["this takes about 2997 seconds more: fewer rows take less"]
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.0])
+def test_short_work_says_nothing(caplog, monkeypatch, seconds):
+    assert warnings_of(caplog, monkeypatch, seconds, lambda tell: tell(1)) == []
+
+
+@pytest.mark.parametrize("method", ["sage", "permutation", "mda"])
+def test_the_bar_of_sampled_methods_moves_and_ends(method, capsys):
+    """Red if a method has no bar, or its bar stands still until the end."""
+    X, y = whole_numbers("values", 60, 4)
+    model = RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, y)
+    more = {"n_permutations": 100} if method == "sage" else {}
+    importance(model, X, y, method=method, progress=True, **more)
+    total = {"sage": 100, "permutation": 21, "mda": 5}[method]
+    assert f"{total}/{total}" in capsys.readouterr().err
+
+
+def test_sage_forecasts_the_permutations_that_it_takes():
+    """Red if the estimate forgets that errors fall with the root of their number."""
+    X, y = whole_numbers("values", 60, 4)
+    model = RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, y)
+    taken = importance(model, X, y, method="sage", threshold=0.01)
+    first = importance(model, X, y, method="sage", n_permutations=sage.ROUND)
+    expected = sage._needed(sage.ROUND, first.values, first.standard_error, 0.01)
+    assert 0.5 * expected < taken.parameters["n_permutations"] < 2 * expected
+    assert expected > 4 * sage.ROUND
+
+
+INTERRUPTED = """
+import os, signal, threading
+from sklearn.datasets import load_iris
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+import splitcredit
+X, y = load_iris(return_X_y=True)
+forest = RandomForestClassifier(50, random_state=0).fit(X, y)
+boosted = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
+more = dict(background=X, model_output="probability")
+calls = {
+    "sage": lambda n: splitcredit.importance(forest, X, y, "sage", n_permutations=n**2),
+    "permutation": lambda n: splitcredit.importance(forest, X, y, "permutation", n_repeats=n),
+    "explain": lambda n: splitcredit.explain(
+        boosted, X, "tree_shap_interventional", n_permutations=n, **more
+    ),
+}
+for name, call in calls.items():
+    call(4)  # compiles
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        call(10**5)
+    except KeyboardInterrupt:
+        print(name)
+"""
+
+
+def test_an_interrupt_ends_every_sampled_method():
+    """Each call would take minutes: red if work goes on after an interrupt."""
+    command = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    assert done.stdout.split() == ["sage", "permutation", "explain"]
