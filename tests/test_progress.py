@@ -18,7 +18,7 @@ def warnings_of(caplog, monkeypatch, seconds, done):
     ticks = count()
     clock = SimpleNamespace(monotonic=lambda: seconds * next(ticks))
     monkeypatch.setattr(_progress, "time", clock)
-    with _progress.bar(10, False, remedy="fewer rows take less") as tell:
+    with _progress.bar(10, None, remedy="fewer rows take less") as tell:
         for _ in range(10):
             done(tell)
     return [record.message for record in caplog.records]
@@ -64,6 +64,7 @@ def test_sage_forecasts_the_permutations_that_it_takes():
 
 INTERRUPTED = """
 import os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where jobs run in the background
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 import splitcredit

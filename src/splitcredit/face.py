@@ -58,6 +58,8 @@ def explain(
     algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
     attribution: Literal["saabas", "tree_shap"] = "tree_shap",
     rows: Literal["inbag", "oob"] = "oob",
+    n_permutations: int | None = None,
+    random_state: int = 0,
     y: ArrayLike | None = None,
     dtype: str | type = "float64",
     progress: bool | None = None,
@@ -97,6 +99,8 @@ def explain(
         What ``"oob_attributions"`` are.
     rows : {"oob", "inbag"}
         Whose trees explain a row in ``"oob_attributions"``.
+    n_permutations, random_state : int, optional
+        Of ``"tree_shap_interventional"`` for probabilities or losses of several classes.
 
     Returns
     -------
@@ -167,6 +171,8 @@ def explain_chunks(
     algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
     attribution: Literal["saabas", "tree_shap"] = "tree_shap",
     rows: Literal["inbag", "oob"] = "oob",
+    n_permutations: int | None = None,
+    random_state: int = 0,
     y: ArrayLike | None = None,
     chunk_rows: int | None = None,
     dtype: str | type = "float64",
@@ -250,7 +256,7 @@ def importance(
     scoring: str | None = None,
     loss: Literal["cross_entropy", "mse"] | None = None,
     imputer: Literal["marginal", "conditional"] = "marginal",
-    threshold: float = 0.025,
+    threshold: float = 0.05,
     n_permutations: int | None = None,
     random_state: int = 0,
     preset: str = "pg_hat_10",
@@ -396,7 +402,7 @@ def rank(
     scoring: str | None = None,
     loss: Literal["cross_entropy", "mse"] | None = None,
     imputer: Literal["marginal", "conditional"] = "marginal",
-    threshold: float = 0.025,
+    threshold: float = 0.05,
     n_permutations: int | None = None,
     random_state: int = 0,
     preset: str = "pg_hat_10",

@@ -105,6 +105,7 @@ def units(model) -> Units:
 
 _WORDS = {
     "log_odds": "log-odds",
+    "class_scores": "raw score",
     "probability": "probability",
     "raw_value": "prediction in units of the target",
 }
