@@ -248,7 +248,7 @@ def test_labels_and_parameters():
         "loss": "cross_entropy",
         "imputer": "marginal",
         "algorithm": "sampled",
-        "threshold": 0.05,
+        "threshold": 0.025,
         "random_state": 0,
         "n_permutations": 1000,
         "n_background": 10,

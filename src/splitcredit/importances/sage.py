@@ -50,7 +50,7 @@ def importance(
     imputer: Literal["marginal", "conditional"] = "marginal",
     algorithm: Literal["sampled", "exact"] = "sampled",
     *,
-    threshold: Annotated[float, "> 0, < 1"] = 0.05,
+    threshold: Annotated[float, "> 0, < 1"] = 0.025,
     n_permutations: Annotated[int, ">= 2"] | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
     progress: bool | None = None,
