@@ -12,6 +12,7 @@ from reproduction.parameters import Count, ImportanceName
 KEYS = ("importance", "among")
 VALUES = ("value",)
 IMPORTANCES = 1
+SCORES = "global"
 
 
 def compute(
