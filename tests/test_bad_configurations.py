@@ -47,7 +47,7 @@ DATA = {
 }
 # What measures and metrics need beside their defaults, and small sizes.
 GIVEN = {
-    "pg2_greedy": {"sigma": 0.3},
+    "pg2_greedy": {"sigma": 0.3, "output": 0},
     "rank": {"scale": 0.3},
     "saabas": {"output": "predicted"},
     "tree_shap_interventional": {"output": "predicted"},
@@ -111,6 +111,12 @@ def configured(kind, name):
                 of = parameters.named(takes[key].annotation, value, parameters.ImportanceName)
                 pairs = [["tree_shap", "local_mdi"]] if key == "pairs" else ["tree_shap"]
                 metric[key] = ("tree_shap" if isinstance(value, str) else pairs) if of else value
+        if name == "relevance_auc":
+            metric["among"] = [None, 5]
+            data = "noisy_features"
+        if name == "agreement":
+            metric["pairs"] = [["tree_shap", "tree_shap_shap"]]
+            computed["tree_shap_shap"] = {"importance": "tree_shap_shap", "output": 0}
         if name not in OF_TWO_CLASSES:
             computed["greedy"] = {"importance": "pg2_greedy", "sigma": 0.3}
     grid = {"data": "d", "model": "m", "repeat": [1]}

@@ -337,7 +337,9 @@ def test_a_metric_without_the_importances_that_it_needs_is_refused_in_planning(
         checks.check_sweep(content, "e")
     assert f"experiments.e.sweep.0: metric.{metric}: {message}" in str(caught.value)
     assert str(caught.value).endswith(": add to them, or leave the metric out")
-    enough = configured(grid_block(), importances=["saabas", "local_mdi"], metrics=[metric])
+    relevant = {"data": "noisy_features", "model": "random_forest"} if metric == "relevance" else {}
+    both = ["saabas", "local_mdi"]
+    enough = configured(grid_block(**relevant), importances=both, metrics=[metric])
     checks.check_sweep({**content, "experiments": enough["experiments"]}, "e")
 
 
@@ -349,7 +351,8 @@ def test_a_metric_of_one_method_is_refused_without_it(metric):
     with pytest.raises(config.ConfigError, match=message):
         checks.check_sweep(content, "e")
     greedy = ["saabas", "greedy_sigma0.3"]
-    checks.check_sweep(configured(grid_block(), importances=greedy, metrics=[metric]), "e")
+    block = grid_block(data="friedman", model="bigger")
+    checks.check_sweep(configured(block, importances=greedy, metrics=[metric]), "e")
 
 
 def _given_to_metrics():

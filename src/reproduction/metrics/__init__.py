@@ -13,8 +13,9 @@ results of one method alone names it as ``METHOD``; planning refuses an experime
 ``SCORES`` of ``"global"`` says that a metric takes one output of every importance, and of
 ``"local"`` that it takes importances that explain rows by one output. Planning also refuses an
 empty list for a parameter, unless that is the default or the module names it in ``MAY_BE_EMPTY``.
-What the rows of the data set decide is checked by a function ``check(load, ...)`` of parameters
-of the recipe, which says what is wrong; ``load()`` is the `Dataset`.
+``REQUIRES`` says what the model must be, as for importances. What the rows of the data set decide
+is checked by a function ``check(load, ...)`` of parameters of the recipe, which says what is wrong;
+``load()`` is the `Dataset`.
 """
 
 from splitcredit import registry

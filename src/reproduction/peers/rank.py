@@ -12,7 +12,7 @@ def rank(
     forest,
     X,
     scale: Annotated[float, ">= 0"],
-    method: Literal["pg2_greedy", "pgi2_optimum", "saabas", "tree_shap"] = "pg2_greedy",
+    method: Literal["pg2_greedy", "pgi2_optimum"] = "pg2_greedy",
 ) -> Attribution:
     """Places as values, n_features for the first feature of a ranking and 1 for the last.
 

@@ -287,6 +287,8 @@ def _problem_of_model(name, parameter, value):
         return f"{written(value)} is not allowed{parameters.tip(value)}"
     if parameter in _OF_MODELS or isinstance(value, (dict, list)):
         return ""
+    if isinstance(value, float) and not math.isfinite(value) and parameter != "missing":
+        return f"{written(value)} is not allowed; expected a finite number"
     reason = models.refusal(name, parameter, value, type(value))
     return f"{written(value)} is not allowed: {reason}" if reason else ""
 

@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 
 from reproduction import datasets, metrics, models, peers, recorded, storage
+from reproduction.datasets import standardized_split
 from reproduction.parameters import ImportanceName, named, written
 
 
@@ -33,7 +34,15 @@ def problem(data: dict, model: dict, importances: dict, chosen: dict, parameters
     for name, recipe in importances.items():
         function = peers.function_of(recipe["importance"])
         takes = parameters("importance", recipe["importance"])
-        if model.get("folds") and function.__name__ == "importance":
+        ties = recipe.get("ties")
+        if isinstance(ties, str) and data.get("of") not in standardized_split.AUTHORS_ROWS:
+            reason = reason or (
+                f"importance.{name}.ties: {written(ties)} is recorded for the data of its authors "
+                "alone: give a list of indices, or leave it out"
+            )
+        # One that is given the estimator fits it to all rows.
+        fits = "estimator" in inspect.signature(function).parameters
+        if model.get("folds") and function.__name__ == "importance" and not fits:
             reason = reason or (
                 f"importance.{name} explains no single rows, so folds mean nothing to it: leave "
                 "out folds, or the importance"
@@ -53,14 +62,17 @@ def problem(data: dict, model: dict, importances: dict, chosen: dict, parameters
             reason = reason or (
                 f"metric.{name} takes one model, and folds fit several: leave one of them out"
             )
-        reason = reason or _of_metric(recipe, several, takes, name)
+        reason = reason or _of_metric(model, recipe, several, takes, name)
         reason = reason or _of_rows(data, recipe, takes, name)
     return reason
 
 
-def _of_metric(recipe, several, takes, name):
+def _of_metric(model, recipe, several, takes, name):
     """A metric of scores takes what has one output, and one of rows what explains rows."""
     module = metrics.module_of(recipe["metric"])
+    for word in getattr(module, "REQUIRES", ()):
+        if word not in models.offers(model):
+            return f"metric.{name} needs {models.REQUIREMENTS[word]}: use another model"
     scores = getattr(module, "SCORES", "")
     if not scores:
         return ""
@@ -169,7 +181,11 @@ def _of_model(data, model):
         return ""
     recipe = {k: v for k, v in model.items() if k not in ("folds", "n_estimators")}
     reason = given and _fits(storage.canonical(recipe), storage.canonical(data))
-    return f"model: {', '.join(given)} does not fit the data: {reason}" if reason else ""
+    return (
+        f"model: {', '.join(given)} does not fit the data, so give another value: {reason}"
+        if reason
+        else ""
+    )
 
 
 @cache
