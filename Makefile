@@ -28,8 +28,9 @@ PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
 .DEFAULT_GOAL := help
 EXPERIMENT ?=
 FAMILY ?=
+KILLS ?= 50
 
-.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated notebooks reference reference-archive clean
+.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated faults notebooks reference reference-archive clean
 
 # Lists the targets that a pattern names, and one of the workflow.
 listed = awk -F ':.*\#\# ' '/^$(1):.*\#\# /{printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST); \
@@ -48,6 +49,7 @@ help-all:
 	  "CORES=all or a number" "cores that a run uses" \
 	  PROFILE=NAME "slurm, or another folder of workflow/profiles (docs/cluster.md)" \
 	  EXPERIMENT=NAME "the experiment of make sweep (docs/sweeps.md)" \
+	  KILLS=NUMBER "the kills of make faults" \
 	  FAMILY=SEED "the seed of the models that make bench draws" \
 	  "ARGUMENTS='...'" "further arguments of Snakemake" \
 	  VENV=FOLDER "the environment, .venv by default (docs/environments.md)" \
@@ -114,6 +116,9 @@ verify: environment ## compare the results of a finished full run with the refer
 
 claims-mutated: environment ## put wrong numbers into every judged row of a finished run, and count those that are seen
 	@"$(BIN)/python" workflow/claims_mutated.py $(ARGUMENTS)
+
+faults: environment ## kill a small run at random moments, resume it and compare: make faults KILLS=5
+	"$(BIN)/python" workflow/faults.py --kills $(KILLS)
 
 notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks
 	"$(BIN)/python" notebooks/execute.py

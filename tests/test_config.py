@@ -456,7 +456,8 @@ def test_defaults_of_estimators_are_allowed(name):
     [
         ("XGBClassifier", {"max_depth": -3}, "should be greater equal to 0"),
         ("XGBRegressor", {"max_depth": "x"}, "expect int"),
-        ("XGBRegressor", {"booster": "x"}, "m.booster: 'x' is not allowed: Unknown gbm type x"),
+        ("XGBRegressor", {"booster": "gblinear"}, "expected 'gbtree' or 'dart'"),
+        ("XGBRegressor", {"objective": "x"}, "m.objective: 'x' is not allowed: Unknown objective"),
         ("XGBRegressor", {"max_bin": 1}, "must be equal to or greater than 2"),
         ("XGBRegressor", {"subsample": "0.5"}, "(this is text: a number has no quotes"),
         ("LGBMClassifier", {"num_leaves": 1}, "Check failed: (num_leaves) > (1)"),

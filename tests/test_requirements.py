@@ -55,7 +55,7 @@ def test_a_measure_that_cannot_take_a_model_is_named_before_the_first_job(import
 
 @pytest.mark.parametrize("swept", [False, True])
 def test_the_first_rows_of_folds_are_refused_before_the_first_job(swept):
-    recipe = {"importance": "tree_shap", **({} if swept else {"n_rows": 3})}
+    recipe = {"importance": "local_mdi", **({} if swept else {"n_rows": 3})}
     axes = {"importance.first.n_rows": [None, 3]} if swept else {}
     grid = {**GRID, "model.folds": 2, **axes}
     experiment = {"importances": ["first"], "metrics": ["scores"], "sweep": [{"grid": grid}]}

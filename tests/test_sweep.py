@@ -337,7 +337,9 @@ def test_a_metric_without_the_importances_that_it_needs_is_refused_in_planning(
         checks.check_sweep(content, "e")
     assert f"experiments.e.sweep.0: metric.{metric}: {message}" in str(caught.value)
     assert str(caught.value).endswith(": add to them, or leave the metric out")
-    enough = configured(grid_block(), importances=["saabas", "mdi"], metrics=[metric])
+    relevant = {"data": "noisy_features", "model": "random_forest"} if metric == "relevance" else {}
+    both = ["saabas", "local_mdi"]
+    enough = configured(grid_block(**relevant), importances=both, metrics=[metric])
     checks.check_sweep({**content, "experiments": enough["experiments"]}, "e")
 
 
@@ -349,7 +351,8 @@ def test_a_metric_of_one_method_is_refused_without_it(metric):
     with pytest.raises(config.ConfigError, match=message):
         checks.check_sweep(content, "e")
     greedy = ["saabas", "greedy_sigma0.3"]
-    checks.check_sweep(configured(grid_block(), importances=greedy, metrics=[metric]), "e")
+    block = grid_block(data="friedman", model="bigger")
+    checks.check_sweep(configured(block, importances=greedy, metrics=[metric]), "e")
 
 
 def _given_to_metrics():
@@ -647,3 +650,95 @@ def test_each_repeat_of_a_sampled_measure_has_a_seed_of_its_own():
 def test_a_metric_that_returns_no_table_is_named_by_its_own_job(returned, message):
     with pytest.raises((TypeError, ValueError), match=message):
         metrics_stage._check_is_table("subset_scores", returned, "one")
+
+
+LED = {"data": "led_sampled", "model": "extra_trees", "model.n_estimators": 2}
+FRIEDMAN = {"data": "friedman", "model": "bigger"}
+TITANIC = {"data": "titanic", "model": "bigger"}
+
+
+@pytest.mark.parametrize(
+    ("grid", "importances", "metrics", "message"),
+    [
+        ({**LED, "model.folds": 2}, ["mdi"], ["scores"], "importance.mdi explains no single rows"),
+        ({**LED, "model.folds": 2}, ["saabas"], ["model_card"], "takes one model, and folds fit"),
+        ({**LED, "model.folds": 999}, ["saabas"], ["scores"], "folds: 999 is not in 2..200"),
+        ({**FRIEDMAN, "model.folds": 2}, [], ["cross_validated_error"], "are split for training"),
+        (
+            {**LED, "importance.saabas.output": 10},
+            ["saabas"],
+            ["scores"],
+            "importance.saabas.output: 10 is not allowed: the classes are 0, 1, 2, 3, 4, 5, 6, 7, "
+            "8, 9; expected 'all', 'predicted', a name or an index below 10",
+        ),
+        ({**LED, "importance.saabas.output": "x"}, ["saabas"], ["scores"], "'x' is not allowed"),
+        ({**LED, "importance.saabas.output": None}, ["saabas"], ["scores"], "null is not allowed"),
+        (
+            {**FRIEDMAN, "importance.saabas.output": 1},
+            ["saabas"],
+            ["scores"],
+            "there is one output; expected 'all', 'predicted', a name or an index below 1",
+        ),
+        (
+            {**LED, "importance.saabas.output": "all"},
+            ["saabas"],
+            ["scores"],
+            "metric.scores takes one output of each importance, and importance.saabas explains all "
+            "classes: set its output: predicted, or to one class",
+        ),
+        (
+            {**LED, "metric.local_values.importances": [["mdi"]]},
+            ["mdi"],
+            ["local_values"],
+            "takes importances that explain rows, and importance.mdi explains none: leave it out",
+        ),
+        (
+            {**LED, "metric.local_scores.samples": [[200]]},
+            ["local_mdi", "saabas", "tree_shap"],
+            ["local_scores"],
+            "samples: there is no row 200; 200 rows are explained, from 0 on",
+        ),
+        (
+            {"data": "noisy_features", "data.n_relevant": 11, "model": "random_forest"},
+            ["mdi"],
+            ["scores"],
+            "n_relevant=11, n_candidates=10, n_features=50; give no more of one than of the next",
+        ),
+        (
+            {**TITANIC, "data": "red_wine", "data.test_share": 0.99999},
+            ["saabas"],
+            ["scores"],
+            "test_share: 0.99999 of 1599 rows leaves none for training: take a smaller share",
+        ),
+        ({**FRIEDMAN, "model.objective": "binary:logistic"}, [], ["model_card"], "base_score"),
+        (
+            {**TITANIC, "model.recorded": "gajewski2025_wine_tree"},
+            [],
+            ["model_card"],
+            "gajewski2025_wine_tree is a model of other features: leave it out",
+        ),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_before_the_first_job(
+    grid, importances, metrics, message
+):
+    """Red if it fails when other jobs have run."""
+    experiments = configured({"grid": grid}, importances=importances, metrics=metrics)
+    with pytest.raises(config.ConfigError) as caught:
+        config.load(under(experiments["experiments"]))
+    assert str(caught.value).startswith("experiments.e.sweep.0: ")
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("grid", "importances", "metrics"),
+    [
+        ({**TITANIC, "model.objective": "binary:logistic"}, [], ["model_card"]),
+        ({**LED, "importance.saabas.output": "9"}, ["saabas"], ["scores"]),
+        ({**LED, "model.folds": 200}, ["saabas"], ["local_values"]),
+    ],
+)
+def test_what_fits_together_is_taken(grid, importances, metrics):
+    """Two classes may be fitted as a probability, and the last class and fold count."""
+    experiments = configured({"grid": grid}, importances=importances, metrics=metrics)
+    config.load(under(experiments["experiments"]))

@@ -41,6 +41,10 @@ MINI = {
     ],
 }
 
+# On data whose file a test has damaged.
+UNREAD = {"model": "regression_forest", "model.n_estimators": 2}
+UNREAD["metric.row_correlation_summary.pairs"] = [[["local_mdi", "saabas"]]]
+
 
 @pytest.fixture
 def project(tmp_path):
@@ -206,8 +210,8 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     project = copy_to(tmp_path)
     table = project / "data" / "red_wine.csv.gz"
     table.write_bytes(table.read_bytes()[:5000])
-    too_many = [{"grid": {**MINI["sweep"][0]["grid"], "model.folds": 10000}}]
-    sweeps = {"sweep_made": MINI, "sweep_failed": {**MINI, "sweep": too_many}}
+    unread = [{"grid": {**UNREAD, "data": "red_wine"}}]
+    sweeps = {"sweep_made": MINI, "sweep_failed": {**MINI, "sweep": unread}}
     (project / "mine.yaml").write_text(yaml.safe_dump({"experiments": sweeps, "sweeps": [*sweeps]}))
     verdict = project / "results" / "verdict.txt"
     verdict.parent.mkdir()
@@ -218,7 +222,7 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     assert process.returncode == 1
     page = (project / "results" / "report.html").read_text()
     assert 'id="sweep_made"' in page and 'id="sweep_failed"' not in page
-    assert "1 of 2 sweeps were not made" in page and "folds: 10000 is not in" in page
+    assert "1 of 2 sweeps were not made" in page
     assert not verdict.exists()
     assert "red_wine.csv.gz cannot be read" in page and "restore the file" in page
     # What does not depend on it was made, and is judged on the page.
@@ -362,8 +366,8 @@ def test_a_sweep_that_fails_leaves_the_report_of_another_run_alone(snakemake, pr
     page.parent.mkdir(exist_ok=True)
     for file in (page, claims):
         file.write_text("of a finished run")
-    grid = {**MINI["sweep"][0]["grid"], "model.folds": 10000}
-    write_experiment(project, {**MINI, "sweep": [{"grid": grid}]})
+    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
+    write_experiment(project, {**MINI, "sweep": [{"grid": {**UNREAD, "data": "red_wine"}}]})
     assert snakemake(project, "experiment_mini", check=False).returncode == 1
     assert page.read_text() == claims.read_text() == "of a finished run"
 

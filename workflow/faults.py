@@ -1,15 +1,18 @@
 """Kill a run at random moments, resume it by the same command, and compare: `make faults`.
 
 Every kill is one of four: of the whole process group, of Snakemake alone, of one job (all by
-SIGKILL), or an interrupt as by Ctrl-C. After each one no file that has its final name may be cut,
-and no process may be left. A run that came to its end must have the bytes of one that was never
-killed. Exit status 1 if something else is found.
+SIGKILL), or an interrupt as by Ctrl-C. After each one, every file that has its final name must
+have the bytes that it has in a run that was never killed, and no process may be left. The same
+command then goes on, and is killed again; when a run comes to its end, all results must have these
+bytes, and there may be no other file or folder. Exit status 1 if something else is found.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import hashlib
+import json
 import os
 import random
 import shutil
@@ -18,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from pathlib import Path
 
 import psutil
@@ -26,9 +28,19 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml", "requirements.lock")
 # What depends on the clock or on how often a run was started.
-NOT_COMPARED = ("logs", "timing", "report.html")
+APART = {"logs", "timing", "report.html"}
+# What is written of an unfinished run, and tables that are kept until their figure is drawn.
+UNFINISHED = ("claims.csv", "claims_timing.csv", "kept/")
 KINDS = ("group", "scheduler", "job", "interrupt")
 PATIENCE = 120  # seconds for the jobs of a killed Snakemake to end
+
+# A table, a figure and a sweep: every kind of job.
+ARTEFACTS = ("lundberg2017/figure1", "sutera2021/table2")
+SWEEP = {
+    "importances": ["local_mdi", "saabas"],
+    "metrics": ["global_scores"],
+    "sweep": [{"grid": {"data": "led", "model": "extra_trees", "model.max_features": [1, 7]}}],
+}
 
 
 def main() -> int:
@@ -36,37 +48,48 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--target", default="sutera2021", help="of Snakemake; all: everything")
     arguments = parser.parse_args()
     chance, found = random.Random(arguments.seed), []
+    kills, ends = collections.Counter(), 0
     with tempfile.TemporaryDirectory(prefix="faults ") as folder:
         project = copied(Path(folder))
+        # The first run compiles the kernels, and keeps the models for comparison.
+        finish(run(project, "--notemp"), project)
+        expected = digests(project)
+        wipe(project)
         begin = time.monotonic()
-        if finished(run(project, arguments.target)) != 0:
-            sys.exit("the run without a kill failed: see above")
-        seconds, expected = time.monotonic() - begin, digests(project)
-        shutil.rmtree(project / "results")
-        for number in range(arguments.kills):
-            kind = KINDS[number % len(KINDS)]
-            process = run(project, arguments.target)
-            time.sleep(chance.uniform(0.0, 0.6 * seconds))
-            was_running = kill(process, kind, chance)
-            found += [f"kill {number} ({kind}): {fault}" for fault in faults(project)]
-            if kind in ("group", "scheduler"):
-                finished(run(project, arguments.target, "--unlock"))
-            print(f"kill {number + 1}: {kind}{'' if was_running else ', nothing ran'}", flush=True)
-            if not was_running or number == arguments.kills - 1:
-                status = finished(run(project, arguments.target))
-                other = {k for k, _ in expected.items() ^ digests(project).items()}
-                found += [f"run after kill {number}: status {status}"] if status else []
-                found += [f"run after kill {number}: other bytes in {name}" for name in other]
-                shutil.rmtree(project / "results")
-    print("\n".join([*found, f"{arguments.kills} kills, {len(found)} faults"]))
+        finish(run(project), project)
+        seconds, at_end = time.monotonic() - begin, digests(project)
+        print(f"a run that is not killed takes {seconds:.0f} s")
+        wipe(project)
+        while True:
+            kind = KINDS[kills.total() % len(KINDS)]
+            process = run(project)
+            if kills.total() < arguments.kills and kill(process, kind, seconds, chance):
+                kills[kind] += 1
+                label = f"kill {kills.total()} ({kind})"
+                found += [f"{label}: {fault}" for fault in after_kill(project, expected)]
+                if kind in ("group", "scheduler"):
+                    finish(run(project, "--unlock"), project)
+                print(label, flush=True)
+                continue
+            status = process.wait()
+            ends += 1
+            label = f"the run after kill {kills.total()}"
+            found += [f"{label} ends with status {status}"] if status else []
+            other = sorted({name for name, _ in at_end.items() ^ digests(project).items()})
+            found += [f"{label} has other bytes in {name}, or only one has it" for name in other]
+            wipe(project)
+            if kills.total() >= arguments.kills:
+                break
+    print("\n".join(found))
+    print(*(f"{kind:<10} {kills[kind]:>4} kills" for kind in KINDS), sep="\n")
+    print(f"{ends} runs came to their end; {len(found)} faults")
     return 1 if found else 0
 
 
 def copied(folder):
-    """A copy of the project without results.
+    """A copy of the project with the configuration, and without results.
 
     The library is that of the environment: numba keeps machine code by the place of the sources.
     """
@@ -78,65 +101,91 @@ def copied(folder):
             shutil.copytree(ROOT / name, project / name, ignore=without_library)
         else:
             shutil.copy(ROOT / name, project / name)
+    from reproduction.planning import configuration
+
+    others = set(configuration.artefacts()) - set(ARTEFACTS)
+    over = {
+        "artefacts": {name: {"optional": True} for name in others},
+        "experiments": {"killed": SWEEP},
+        "sweeps": ["killed"],
+    }
+    (project / "killed.yaml").write_text(json.dumps(over), encoding="utf-8")
     return project
 
 
-def run(project, target, *options):
+def run(project, *options):
     """Start Snakemake in a process group of its own."""
-    command = [Path(sys.executable).with_name("snakemake"), *([] if target == "all" else [target])]
-    command += ["--configfile", "config/presets/tiny.yaml", "--workflow-profile"]
-    command += ["workflow/profiles/default", "--cores", "2", *options]
+    command = [Path(sys.executable).with_name("snakemake"), *options, "--configfile"]
+    command += ["config/presets/tiny.yaml", "killed.yaml", "--workflow-profile"]
+    command += ["workflow/profiles/default", "--cores", "2"]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with open(project / "output", "w", encoding="utf-8") as output:
         return subprocess.Popen(
-            command, cwd=project, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            cwd=project,
+            env={**os.environ, "PATH": path},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
 
 
-def finished(process):
-    """Exit status of a run, at its end."""
-    return process.wait()
+def finish(process, project):
+    """Wait for the end of a run that nobody kills; SystemExit with its output if it fails."""
+    if process.wait():
+        sys.exit((project / "output").read_text(encoding="utf-8"))
 
 
-def kill(process, kind, chance):
-    """Kill by one of the kinds, and wait for the end; whether there was anything to kill."""
-    if process.poll() is not None:
-        return False
-    jobs = [p for p in psutil.Process(process.pid).children(recursive=True) if is_job(p)]
+def wipe(project):
+    """Delete results, and what Snakemake knows of them."""
+    for name in ("results", ".snakemake"):
+        shutil.rmtree(project / name)
+
+
+def kill(process, kind, seconds, chance):
+    """Kill at a random moment by one of the kinds, and wait; whether there was anything to kill."""
+    moment = time.monotonic() + chance.uniform(0.0, seconds)
+    while time.monotonic() < moment or (kind == "job" and not jobs_of(process)):
+        if process.poll() is not None:
+            return False
+        time.sleep(0.02)
     if kind == "group":
         os.killpg(process.pid, signal.SIGKILL)
     elif kind == "scheduler":
         process.kill()
     elif kind == "interrupt":
         os.killpg(process.pid, signal.SIGINT)
-    elif jobs:
-        chance.choice(jobs).kill()
+    else:
+        chance.choice(jobs_of(process)).kill()
+    # After the end of one job, Snakemake goes on with those that do not need it.
     process.wait()
     return True
 
 
-def is_job(process):
-    """Whether a process is a job of a run."""
+def jobs_of(process):
+    """Processes that are a job of a run."""
+    found = []
     try:
-        return "reproduction" in process.cmdline()
-    except psutil.Error:
-        return False
+        for child in psutil.Process(process.pid).children(recursive=True):
+            if "reproduction" in child.cmdline():
+                found.append(child)
+    except psutil.Error:  # One that has just ended.
+        pass
+    return found
 
 
-def faults(project):
+def after_kill(project, expected):
     """What is wrong in the folder of a run that was killed, in words."""
     end = time.monotonic() + PATIENCE
-    while (left := processes(project)) and time.monotonic() < end:
+    while (left := processes_in(project)) and time.monotonic() < end:
         time.sleep(0.2)
-    yield from (f"process {p.pid} is left" for p in left)
-    for path in (project / "results").rglob("*"):
-        if path.suffix == ".npz" and not is_whole(path):
-            yield f"{path.name} is cut"
-        digest = path.with_name(f"{path.name}.sha256")
-        if digest.exists() and path.suffix in (".csv", ".json") and sha256(path) != read(digest):
-            yield f"{path.name} is cut"
+    yield from (f"process {process.pid} is left" for process in left)
+    for name, digest in digests(project).items():
+        if digest != expected.get(name) and not f"{name}/".startswith(UNFINISHED):
+            yield f"{name} is not that of a whole run"
 
 
-def processes(project):
+def processes_in(project):
     """Processes that work in the folder."""
     found = []
     for process in psutil.process_iter():
@@ -148,31 +197,18 @@ def processes(project):
     return found
 
 
-def is_whole(path):
-    """Whether an archive can be read to its end."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except (zipfile.BadZipFile, EOFError):
-        return False
-
-
-def read(digest):
-    """The digest in a file of `storage`."""
-    return digest.read_text(encoding="utf-8")[:64]
-
-
-def sha256(path):
-    """Digest of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def digests(project):
-    """Digest of every result that does not depend on the clock, by its path."""
-    results = project / "results"
-    paths = (path for path in results.rglob("[!.]*") if path.is_file())
-    names = {path.relative_to(results): path for path in paths}
-    return {str(n): sha256(p) for n, p in names.items() if n.parts[0] not in NOT_COMPARED}
+    """Digest of every result that does not depend on the clock, by its path; "" of a folder.
+
+    Names that begin with a dot are those of files that are being written.
+    """
+    results, found = project / "results", {}
+    for path in results.rglob("[!.]*"):
+        name = path.relative_to(results)
+        if not APART & set(name.parts[:1]):
+            content = path.read_bytes() if path.is_file() else None
+            found[str(name)] = "" if content is None else hashlib.sha256(content).hexdigest()
+    return found
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import resource
@@ -32,6 +33,8 @@ USED = "used {:.2f} s of processor time, {} MB of memory"
 KEY = "key {}"
 # Last line that a job prints, so that its log shows whether it ended well.
 FINISHED = "finished"
+# Errors of a disk, or of a user's part of it, that is full.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(arguments=None) -> int:
@@ -54,6 +57,8 @@ def main(arguments=None) -> int:
         # The report quotes the last line of the log of a job that did not finish. Behind the first
         # line of an error of XGBoost there are addresses of its code.
         reason = (str(error).splitlines() or [""])[0]
+        if isinstance(error, OSError) and error.errno in _FULL:
+            reason += ": make room, and the same command goes on from here"
         print(f"{common.stage}: {type(error).__name__}: {reason}", file=sys.stderr)
         return 1
     if common.key:

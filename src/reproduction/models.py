@@ -27,6 +27,10 @@ _FIXED = {
     "lightgbm": {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1},
 }
 _NOT_GIVEN = {"n_jobs", "verbose", "verbosity", "warm_start", "deterministic", "force_row_wise"}
+# These change no tree, or need what no recipe can hold.
+_NOT_GIVEN |= {"callbacks", "importance_type", "validate_parameters", "early_stopping_rounds"}
+# Parameters whose values the rows decide about, beside all lists and mappings.
+OF_ROWS = {"objective", "max_samples", "base_score", "num_class", "class_weight", "eval_metric"}
 
 
 def parameters(name: str) -> set[str]:
@@ -140,10 +144,21 @@ def refusal(name: str, parameter: str, value, kind: type) -> str:
     if name.startswith("LGBM"):
         # Without these its random forests are refused.
         recipe = {"subsample": 0.9, "subsample_freq": 1} | recipe
+    reason = first_line_of_fit(recipe, X, y)
+    if parameter == "objective":  # One of two classes takes no third.
+        return reason and first_line_of_fit(recipe, X, [0, 1, 1] * 2)
+    return reason
+
+
+def first_line_of_fit(recipe: dict, X, y) -> str:
+    """What the library of an estimator says of fitting it, in one line; empty if it fits.
+
+    Without rows, what is said of the rows does not count.
+    """
     try:
         unfitted(recipe).fit(X, y)
     except Exception as error:
-        of_parameters = X or (isinstance(error, TypeError) and isinstance(error, ValueError))
+        of_parameters = len(X) or (isinstance(error, TypeError) and isinstance(error, ValueError))
         reason = re.sub(
             r"^\[[\d:]+\] \S+: | at /\S+, line \d+ *\.?$", "", str(error).split("\n")[0]
         )

@@ -3,8 +3,10 @@ import os
 import sys
 
 from reproduction.planning.configuration import ConfigError
-from reproduction.planning.workflow import Workflow
+from reproduction.planning.workflow import Workflow, unwritable
 
+if reason := unwritable():
+    sys.exit(reason)
 try:
     jobs = Workflow(config, files=workflow.configfiles)
 except ConfigError as error:

@@ -18,6 +18,15 @@ from reproduction.parameters import Count, NonNegative, Probability, Seed
 THRESHOLDS = (0.28, 0.62, 0.74)
 
 
+def check(n_modules: int = 200, n_factors: int = 20, n_active: int = 15, **others: object) -> None:
+    """ValueError if there are fewer than two factors, or not 2 to `n_modules` active modules."""
+    if n_factors < 2 or not 2 <= n_active <= n_modules:
+        raise ValueError(
+            f"n_active: n_active={n_active}, n_modules={n_modules}, n_factors={n_factors}; "
+            "give at least 2 factors and 2 active modules, and no more of these than modules"
+        )
+
+
 def load(
     n_samples: Count = 518,
     n_modules: Annotated[int, ">= 2"] = 200,
@@ -52,11 +61,7 @@ def load(
     ValueError
         If there are fewer than two factors, or not 2 to `n_modules` active modules.
     """
-    if n_factors < 2 or not 2 <= n_active <= n_modules:
-        raise ValueError(
-            f"gene_modules: n_active={n_active}, n_modules={n_modules}, n_factors={n_factors}; "
-            "give at least 2 factors and 2 active modules, and no more of these than modules"
-        )
+    check(n_modules, n_factors, n_active)
     random = np.random.default_rng(random_state)
     X = _modules(random, n_samples, n_modules, n_factors, noise)
     active = _standardized(X[:, random.choice(n_modules, n_active, replace=False)])

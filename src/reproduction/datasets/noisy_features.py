@@ -11,6 +11,17 @@ from reproduction.datasets import Dataset
 from reproduction.parameters import Count, Natural, Seed
 
 
+def check(
+    n_features: int = 50, n_candidates: int = 10, n_relevant: int = 5, **others: object
+) -> None:
+    """ValueError if there are fewer features than candidates, or fewer of these than relevant."""
+    if not n_relevant <= n_candidates <= n_features:
+        raise ValueError(
+            f"n_relevant: n_relevant={n_relevant}, n_candidates={n_candidates}, "
+            f"n_features={n_features}; give no more of one than of the next"
+        )
+
+
 def load(
     n_samples: Count = 1000,
     n_features: Count = 50,
@@ -38,11 +49,7 @@ def load(
     ValueError
         If there are fewer features than candidates, or fewer of these than relevant ones.
     """
-    if not n_relevant <= n_candidates <= n_features:
-        raise ValueError(
-            f"noisy_features: n_relevant={n_relevant}, n_candidates={n_candidates}, "
-            f"n_features={n_features}; give no more of one than of the next"
-        )
+    check(n_features, n_candidates, n_relevant)
     random = np.random.default_rng(random_state)
     highest = np.arange(1, n_features + 1)
     X = random.integers(0, highest + 1, (n_samples, n_features)).astype(np.float64)

@@ -14,7 +14,7 @@ import numpy as np
 from reproduction import datasets
 from reproduction.datasets import Dataset
 from reproduction.datasets._tables import Table
-from reproduction.parameters import Count, DatasetName, Natural, Seed
+from reproduction.parameters import Count, DatasetName, Natural, Seed, problem
 
 SPLITS = ("authors", "random")
 # The authors drew their split without a seed. These are the numbers of their rows in the original
@@ -49,12 +49,42 @@ def files(of: str = "", split: str = "random", options: dict | None = None, **_)
     return [*paths, _authors_table(of).path] if split == "authors" else paths
 
 
-def check(of: str = "", options: dict | None = None, **_) -> None:
-    """ValueError if the loader of the data set has no parameter of such a name."""
-    takes = inspect.signature(datasets.loader(of)).parameters if options else {}
-    unknown = ", ".join(sorted(set(options or {}) - (takes.keys() - {"random_state"})))
+def check(
+    of: str = "",
+    options: dict | None = None,
+    split: str = "random",
+    test_share: float = 0.2,
+    n_training: int | None = None,
+    half: str | None = None,
+    **_,
+) -> None:
+    """ValueError if the data set does not take the options, or no row is left for training.
+
+    The rows are counted only where the share is large or the options may make them few.
+    """
+    if not of:
+        return
+    module, given = inspect.getmodule(datasets.loader(of)), options or {}
+    takes = inspect.signature(module.load, eval_str=True).parameters
+    unknown = ", ".join(sorted(set(given) - (takes.keys() - {"random_state"})))
     if unknown:
         raise ValueError(f"options: {of} has no parameter {unknown}; it has {', '.join(takes)}")
+    for name, value in given.items():
+        if reason := problem(takes[name].annotation, value):
+            raise ValueError(f"options.{name}: {reason}")
+    if hasattr(module, "check"):
+        try:
+            module.check(**given)
+        except ValueError as error:
+            raise ValueError(f"options.{error}") from None
+    if split == "random" and (given or test_share > 0.9):
+        n = len(module.load(**given).X)
+        left = range(n - _n_test(test_share, n))[:n_training][HALVES[half]]
+        if not left:
+            raise ValueError(
+                f"test_share: {test_share} of {n} rows leaves none for training: take a smaller "
+                "share, or more rows"
+            )
 
 
 def load(
@@ -108,7 +138,7 @@ def load(
         raise ValueError(f"split={split!r}: expected one of {', '.join(SPLITS)}")
     if not 0 < test_share < 1:
         raise ValueError(f"test_share is {test_share}: expected a number between 0 and 1")
-    check(_checked_name(of), options)
+    check(_checked_name(of), options, split, test_share, n_training, half)
     loader, given = datasets.loader(of), dict(options or {})
     if "random_state" in inspect.signature(loader).parameters:
         given["random_state"] = random_state
@@ -116,7 +146,7 @@ def load(
     if split == "authors":
         training, test = _authors_rows(of, len(data.X))
     else:
-        n = -int(-test_share * len(data.X) // 1)
+        n = _n_test(test_share, len(data.X))
         order = np.random.default_rng(random_state).permutation(len(data.X))
         training, test = order[n:], order[:n]
     training = training[:n_training][HALVES[half]]
@@ -128,6 +158,10 @@ def load(
         X, data = _with_copies(X, data, n_copies, random_state)
     rows = np.concatenate([training, test[:n_test]])
     return replace(data, X=X[rows], y=data.y[rows], n_training=len(training))
+
+
+def _n_test(test_share, n_rows):
+    return -int(-test_share * n_rows // 1)
 
 
 def _with_copies(X, data, n_copies, random_state):

@@ -33,7 +33,7 @@ def compute(attributions, forest, data) -> pd.DataFrame:
     errors, reasons = {}, []
     for name, computed in attributions.items():
         reasons.append(_why_empty(computed, forest))
-        errors[name] = np.nan if reasons[-1] else _error(computed, predicted)
+        errors[name] = np.nan if reasons[-1] else _error(computed, predicted, forest)
     return _yardsticks.table(errors, why_empty=reasons)
 
 
@@ -45,7 +45,11 @@ def _why_empty(computed, forest):
     return f"it is about {computed.output_names[0]}, not about the prediction"
 
 
-def _error(computed, predicted):
-    outputs = computed.output_index if computed.output_index is not None else 0
-    of_rows = predicted[np.arange(len(computed.values)), outputs]
+def _error(computed, predicted, forest):
+    index = computed.output_index
+    if index is not None and forest.other_class is not None:
+        # The only output is the score of the second class, and the first has its opposite.
+        of_rows = predicted[:, 0] * np.where(index == 0, -1.0, 1.0)
+    else:
+        of_rows = predicted[np.arange(len(computed.values)), 0 if index is None else index]
     return float(np.abs(computed.totals()[:, 0] - of_rows).mean() / (of_rows.std() or 1.0))

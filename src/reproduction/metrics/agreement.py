@@ -48,7 +48,7 @@ def compute(
     Raises
     ------
     ValueError
-        If the two of a pair have different shapes.
+        If the two of a pair have different shapes, or the second is of no other package.
 
     Notes
     -----
@@ -69,6 +69,8 @@ def compute(
                 f"{measure} is {ours.values.shape} and {peer} is {theirs.values.shape}: compare "
                 "the same rows and outputs"
             )
+        if "arithmetic" not in theirs.parameters:
+            raise ValueError(f"{peer} is no measure of another package: give one as the second")
         rows.append({"measure": measure, "peer": peer, **_compared(ours, theirs, forest)})
     return pd.DataFrame(rows)
 

@@ -13,6 +13,8 @@ from splitcredit.importances import saabas
 KEYS = ("versus", "reference", "correlation", "sample")
 VALUES = ("value", "prior")
 IMPORTANCES = 1
+SCORES = "local"
+REQUIRES = ("classifier",)
 
 # Probabilities below are raised to this; on the path of a training row none is 0 for its class.
 SMALLEST = 1e-12

@@ -12,6 +12,7 @@ from reproduction.parameters import Count, ImportanceName, Linkage, Natural
 KEYS = ("clustered", "sample")
 VALUES = ("value",)
 IMPORTANCES = 1
+SCORES = "local"
 
 
 def compute(

@@ -11,6 +11,7 @@ from reproduction.parameters import Count, ImportanceName, Linkage, Seed
 
 KEYS = ("clustered", "linkage", "outcome", "statistic", "n_groups")
 VALUES = ("value",)
+SCORES = "local"
 
 # Numbers of groups at which curves are kept: ten a decade.
 GROUPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 79)

@@ -9,6 +9,7 @@ from reproduction.parameters import ImportanceName
 KEYS = ("importance", "feature")
 VALUES = ("value", "standard_error")
 IMPORTANCES = 1
+SCORES = "global"
 
 
 def compute(

@@ -10,6 +10,7 @@ from reproduction.metrics import _global, _yardsticks
 KEYS = ("importance", "yardstick")
 VALUES = ("value",)
 IMPORTANCES = 1
+SCORES = "global"
 
 # Why a cell is empty.
 UNKNOWN = "nobody knows which features of these data are noise"

@@ -9,6 +9,15 @@ from reproduction.parameters import ImportanceName, Natural
 KEYS = ("importance", "feature", "sample")
 VALUES = ("value",)
 IMPORTANCES = 1
+SCORES = "local"
+
+
+def check(load, samples) -> str:
+    """What is wrong with the rows of a recipe; empty if the data set has them."""
+    n_rows = len(load().explained.X)
+    beyond = [i for i in samples if i >= n_rows]
+    there_are = f"{n_rows} rows are explained, from 0 on"
+    return f"samples: there is no row {beyond[0]}; {there_are}" if beyond else ""
 
 
 def compute(

@@ -9,6 +9,7 @@ from reproduction.parameters import ImportanceName
 KEYS = ("importance", "feature", "sample")
 VALUES = ("value", "x")
 IMPORTANCES = 1
+SCORES = "local"
 
 
 def compute(attributions, data, importances: list[ImportanceName] | None = None) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from splitcredit.gaps.bounds import largest_pgi2
 KEYS = ("importance", "yardstick")
 VALUES = ("value", "exact")
 IMPORTANCES = 1
+SCORES = "global"
 
 
 def compute(

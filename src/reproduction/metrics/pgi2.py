@@ -10,6 +10,7 @@ from reproduction.parameters import Count, ImportanceName, NonNegative, Seed
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "lead", "low", "high")
 IMPORTANCES = 1
+SCORES = "global"
 
 
 def compute(

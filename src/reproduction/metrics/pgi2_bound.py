@@ -13,6 +13,7 @@ from splitcredit.gaps.bounds import largest_pgi2
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows")
 IMPORTANCES = 1
+SCORES = "global"
 
 
 def compute(

@@ -13,6 +13,7 @@ from splitcredit.gaps.prediction_gap import pg2
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "least", "optimal", "first_best")
 IMPORTANCES = 1
+SCORES = "global"
 
 # With more features, the search through all their sets takes too long.
 MOST_FEATURES = 12

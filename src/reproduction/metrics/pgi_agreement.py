@@ -14,6 +14,7 @@ from splitcredit.gaps import openxai
 KEYS = ("ranking", "other", "quantity", "sigma_metric")
 VALUES = ("value",)
 IMPORTANCES = 1
+SCORES = "global"
 
 # Exact values that differ by a smaller part are equal.
 _EQUAL = 1e-12

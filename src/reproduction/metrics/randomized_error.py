@@ -14,6 +14,7 @@ from splitcredit.gaps.rankings import top_k_mask
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error", "draws_error")
 IMPORTANCES = 1
+SCORES = "global"
 
 FEATURES = ("test", "training")
 

@@ -11,6 +11,7 @@ from splitcredit.gaps.rankings import top_k_mask
 KEYS = ("importance",)
 VALUES = ("value",)
 IMPORTANCES = 1
+SCORES = "global"
 
 
 def compute(

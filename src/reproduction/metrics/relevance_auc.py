@@ -12,6 +12,17 @@ from reproduction.parameters import Count, ImportanceName
 KEYS = ("importance", "among")
 VALUES = ("value",)
 IMPORTANCES = 1
+SCORES = "global"
+
+
+def check(load, among) -> str:
+    """What is wrong with a recipe for these data; empty if there is nothing."""
+    data = load()
+    n_features = data.X.shape[1]
+    if not 0 < len(data.relevant) < n_features:
+        return "among: of these data no feature, or each, is known to be relevant: use others"
+    beyond = [n for n in among if n is not None and n > n_features]
+    return f"among: {beyond[0]} is not allowed; expected at most {n_features}" if beyond else ""
 
 
 def compute(

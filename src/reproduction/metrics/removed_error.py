@@ -12,6 +12,7 @@ from splitcredit.gaps.retraining import removed_predictions, removed_sets, squar
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error")
 IMPORTANCES = 1
+SCORES = "global"
 
 
 def compute(

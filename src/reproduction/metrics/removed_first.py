@@ -9,6 +9,7 @@ from reproduction.parameters import Share
 KEYS = ("importance",)
 VALUES = ("value", "n_fits")
 IMPORTANCES = 1
+SCORES = "global"
 
 
 def compute(attributions, data, training, refit, share: Share = 0.25) -> pd.DataFrame:

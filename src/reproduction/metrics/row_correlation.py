@@ -12,6 +12,7 @@ from reproduction.parameters import ImportanceName
 KEYS = ("versus", "reference", "correlation", "sample")
 VALUES = ("value",)
 IMPORTANCES = 2
+SCORES = "local"
 
 CORRELATIONS = ("pearson", "spearman")
 

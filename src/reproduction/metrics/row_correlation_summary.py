@@ -10,6 +10,7 @@ from reproduction.parameters import ImportanceName
 KEYS = ("versus", "reference", "correlation", "statistic")
 VALUES = ("value",)
 IMPORTANCES = 2
+SCORES = "local"
 # Without thresholds there are no shares.
 MAY_BE_EMPTY = ("thresholds",)
 

@@ -1,6 +1,7 @@
 """Error of Monte Carlo and quasi-Monte Carlo gaps (gajewski2025, figures 1 to 7 and table 1)."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,17 @@ METHODS = ("mc", "halton")
 N_STREAMS = 64
 # Pairs computed between two lines of progress; results do not depend on it.
 CHUNK = 4096
+
+
+def check(load, n_pairs, counts) -> str:
+    """What is wrong with the sizes of a recipe; empty if there is nothing.
+
+    The data set is loaded only where there are few pairs: reading it takes longer than the check.
+    """
+    if n_pairs < 1000 and n_pairs < (n_features := load().X.shape[1]):
+        return f"n_pairs: {n_pairs} is not allowed; expected at least the {n_features} features"
+    rises = all(a < b for a, b in pairwise(counts))
+    return "" if rises else f"counts: {counts} is not allowed; expected numbers that rise"
 
 
 def compute(

@@ -26,6 +26,7 @@ SETTINGS = {
     "pg_051_all_splits": _PRESETS["pg_051"] | {"min_child_oob": 0},
     "pg_hat_10_all_splits": _PRESETS["pg_hat_10"] | {"min_child_oob": 0},
 }
+REQUIRES = ("forest", "classifier")
 
 
 def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.DataFrame:
@@ -36,7 +37,7 @@ def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.Dat
     training : Dataset
         Two classes, 0 and 1. Features with whole numbers only are categories.
     estimator : unfitted RandomForestClassifier
-        Its `n_estimators`, `max_features` (a number) and `random_state` are those of the forests.
+        Its `n_estimators`, `max_features` and `random_state` are those of the forests.
     random_state : int
         Seed of the permutation of AIR.
 
@@ -63,8 +64,13 @@ def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.Dat
 
 def _scores(X, y, estimator, settings, purpose):
     """Scores by name, float64 (n_features,), of one forest."""
+    # As scikit-learn reads it.
+    p, k = X.shape[1], estimator.max_features
+    k = {"sqrt": np.sqrt(p), "log2": np.log2(p), None: p}.get(
+        k, k * p if k.__class__ is float else k
+    )
     seed = [estimator.random_state, *purpose.encode()]
-    grown = _subset_forest.grow(X, y, estimator.n_estimators, estimator.max_features, seed)
+    grown = _subset_forest.grow(X, y, estimator.n_estimators, max(1, int(k)), seed)
     computed = penalized_gini.importances(grown.forest, grown.rows, y, settings)
     values = {name: importance.values for name, importance in computed.items()}
     values[single_children.NAME] = single_children.in_a_tree(grown.forest, grown.rows, y)

@@ -11,6 +11,7 @@ from splitcredit.gaps.rankings import of_attribution, top_k_mask
 KEYS = ("ranking", "k")
 VALUES = ("value", "tied")
 IMPORTANCES = 1
+SCORES = "global"
 METHOD = "pg2_greedy"
 
 

@@ -1,13 +1,14 @@
 """A random order of the features: what a measure is worth that knows nothing."""
 
 import zlib
+from typing import Annotated
 
 import numpy as np
 
 from splitcredit.attribution import Importance
 
 
-def importance(forest, random_state: int = 0) -> Importance:
+def importance(forest, random_state: Annotated[int, ">= 0"] = 0) -> Importance:
     """Scores 1, ..., n_features in an order that is drawn anew for every forest.
 
     Parameters

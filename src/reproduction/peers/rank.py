@@ -1,6 +1,6 @@
 """The rankings of `splitcredit.rank`; of classes, those of the one that the row is taken for."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -8,7 +8,12 @@ import splitcredit
 from splitcredit.attribution import Attribution
 
 
-def rank(forest, X, scale: Annotated[float, ">= 0"], method: str = "pg2_greedy") -> Attribution:
+def rank(
+    forest,
+    X,
+    scale: Annotated[float, ">= 0"],
+    method: Literal["pg2_greedy", "pgi2_optimum"] = "pg2_greedy",
+) -> Attribution:
     """Places as values, n_features for the first feature of a ranking and 1 for the last.
 
     Parameters

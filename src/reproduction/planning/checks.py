@@ -16,10 +16,11 @@ from functools import cache
 from pathlib import Path
 
 import jsonschema
+import sklearn.metrics
 
 from reproduction import datasets, metrics, models, papers, parameters, peers, recorded, storage
 from reproduction.parameters import named, problem, written
-from reproduction.planning import facets, sweep
+from reproduction.planning import facets, sweep, together
 from reproduction.planning.errors import ConfigError
 from reproduction.planning.places import PAPERS
 
@@ -37,7 +38,13 @@ _OF_MODELS = {
     "random_state": parameters.Seed,
     "recorded": typing.Literal[tuple(recorded.TREES)] | None,
 }
-_OF_BOOSTED = {"n_estimators": parameters.Count | None, "subsample": parameters.Share | None}
+_OF_BOOSTED = {
+    "n_estimators": parameters.Count | None,
+    "subsample": parameters.Share | None,
+    # Others are no sums of trees, or give other bytes.
+    "booster": typing.Literal["gbtree", "dart"] | None,
+    "device": typing.Literal["cpu"] | None,
+}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 # Names of files have 255 bytes, and those of jobs are longer than the name of a recipe.
 _LONGEST_NAME = 100
@@ -210,6 +217,8 @@ def _signature(kind, name):
         hints = {"outcome": parameters.Outcome} if kind == "data" else {}
         if kind == "importance" and "X" in all_of_it and "y" not in all_of_it:
             hints["n_rows"] = parameters.Count | None
+        if kind == "importance" and "scoring" in all_of_it:
+            hints["scoring"] = typing.Literal[tuple(sklearn.metrics.get_scorer_names())] | None
         if kind == "importance" and "ties" in all_of_it:
             # The job takes the name of a recorded order as well, which the library does not know.
             hints["ties"] = parameters.TieOrder
@@ -278,6 +287,8 @@ def _problem_of_model(name, parameter, value):
         return f"{written(value)} is not allowed{parameters.tip(value)}"
     if parameter in _OF_MODELS or isinstance(value, (dict, list)):
         return ""
+    if isinstance(value, float) and not math.isfinite(value) and parameter != "missing":
+        return f"{written(value)} is not allowed; expected a finite number"
     reason = models.refusal(name, parameter, value, type(value))
     return f"{written(value)} is not allowed: {reason}" if reason else ""
 
@@ -405,12 +416,13 @@ def _check_point(config, experiment, settings, place, checked):
     used += [
         (kind, name) for kind in ("importance", "metric") for name in experiment[KINDS[kind][0]]
     ]
-    complete, new = {}, False
+    complete, new, point = {}, False, []
     for kind, name in used:
         owner = sweep.owner(kind, name)
         recipe = complete[kind, name] = config[KINDS[kind][0]][name] | over.get(owner, {})
         # Most points change few recipes, and to write out the others takes long.
         seen = kind, name, storage.canonical(over[owner]) if owner in over else ""
+        point.append(seen)
         if seen in checked:
             continue
         checked.add(seen)
@@ -423,6 +435,13 @@ def _check_point(config, experiment, settings, place, checked):
         for name in computed:
             at = f"{place}: importance.{name} of {settings['model']}"
             _check_model(complete["importance", name], complete["model", settings["model"]], at)
+    if tuple(point) not in checked:
+        checked.add(tuple(point))
+        of_kind = {kind: {n: r for (k, n), r in complete.items() if k == kind} for kind in KINDS}
+        (data,), (model,) = of_kind["data"].values(), of_kind["model"].values()
+        reason = together.problem(data, model, of_kind["importance"], of_kind["metric"], taken)
+        if reason:
+            raise ConfigError(f"{place}: {reason}")
 
 
 def _check_required(kind, recipe, place):

@@ -419,6 +419,20 @@ class Workflow:
         return files
 
 
+def unwritable() -> str:
+    """Why no result can be written here, with the remedy; empty if it can."""
+    results = Path("results")
+    if results.exists() and not results.is_dir():
+        return "results is no folder: move the file away"
+    folder = results if results.exists() else Path()
+    if os.access(folder, os.W_OK | os.X_OK):
+        return ""
+    return (
+        f"{folder.name or folder.resolve()} cannot be written: change its rights, or let results "
+        "lie elsewhere by Snakemake's --directory"
+    )
+
+
 def _paths(recipes):
     """Files that recipes name, each once; ``~`` is the user's home, as the loader has it.
 

@@ -56,7 +56,12 @@ def _computed(recipe, runs, data, models_file):
             else:
                 model = saved(key)
                 if "model" in _parameters(compute):
-                    options["model"] = _as_its_library_has_it(compute, run, rows.training, model)
+                    # A forest has the score of its kind alone, and no other by name.
+                    is_enough = given.get("scoring") is None and _is_own(compute)
+                    is_enough = is_enough and getattr(model, "aggregate", "") == "mean"
+                    options["model"] = (
+                        model if is_enough else _fitted_anew(run, rows.training, model)
+                    )
                 explained = _explained(compute, model, rows, options, n_rows)
             computed[key] = explained
             print(f"explained {key}: {explained}", flush=True)
@@ -79,12 +84,9 @@ def _ties(recipe, data):
     return {"ties": recorded.tie_order(ties, data.feature_names)} if isinstance(ties, str) else {}
 
 
-def _as_its_library_has_it(compute, run, data, saved):
-    """The fitted model; to measures of the library a Forest that averages trees is as good."""
-    is_own = inspect.getmodule(compute).__name__.startswith("splitcredit.")
-    if is_own and getattr(saved, "aggregate", "") == "mean":
-        return saved
-    return _fitted_anew(run, data, saved)
+def _is_own(compute):
+    """Whether a measure is the library's, to which a Forest that averages trees is a model."""
+    return inspect.getmodule(compute).__name__.startswith("splitcredit.")
 
 
 def _fitted_anew(run, data, saved):
