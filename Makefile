@@ -29,7 +29,7 @@ PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
 EXPERIMENT ?=
 FAMILY ?=
 
-.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated notebooks reference reference-archive clean
+.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated mutants same-bytes notebooks reference reference-archive clean
 
 # Lists the targets that a pattern names, and one of the workflow.
 listed = awk -F ':.*\#\# ' '/^$(1):.*\#\# /{printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST); \
@@ -114,6 +114,12 @@ verify: environment ## compare the results of a finished full run with the refer
 
 claims-mutated: environment ## put wrong numbers into every judged row of a finished run, and count those that are seen
 	@"$(BIN)/python" workflow/claims_mutated.py $(ARGUMENTS)
+
+mutants: environment ## change one place of the code at a time, and count the changes that tests see (hours)
+	@"$(BIN)/python" workflow/mutants.py $(ARGUMENTS)
+
+same-bytes: environment ## one paper with other cores, threads, batches and Pythons: the same tables
+	@"$(BIN)/python" workflow/same_bytes.py $(ARGUMENTS)
 
 notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks
 	"$(BIN)/python" notebooks/execute.py
