@@ -26,107 +26,93 @@ import subprocess
 import sys
 import tempfile
 import time
-from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
+SOURCES = ROOT / "src"
+sys.path.insert(0, str(SOURCES))
 
 from reproduction.cache_folder import digest  # noqa: E402
 
-# By folder below src: modules, and the files of tests that watch them. The first that fits counts.
+PLACES = [f"splitcredit/{name}" for name in ("kernels", "importances", "gaps", "convert")]
+PLACES += ["reproduction/metrics"]
+# The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.
 TESTS = {
-    "splitcredit/kernels": {
-        "error_free*": "prediction_gap prediction_gap_limits readers",
-        "compiled*|kept*|results*": "first_call kept chunks",
-        "nodes*|leaf_means*": "means mdi saabas tree_shap forest gap_forest oob oob_rows",
-        "readers/*": "readers convert_xgboost convert_lightgbm convert_catboost",
-        "interventional/*": "tree_shap_interventional rescaled categories attribution",
-        "walks/sage*|walks/background*": "sage",
-        "walks/mda*|walks/oob*|walks/mdi*": "oob_rows oob mdi training_data",
-        "walks/*": "saabas attribution forest",
-        "tree_shap/*": "few_rows tree_shap oob_rows attribution",
-        "interactions/*": "interactions",
-        "prediction_gap/sampling*": "prediction_gap_sampling",
-        "prediction_gap/gap_forest*|prediction_gap/single*": "gap_forest single_precision",
-        "prediction_gap/*": "prediction_gap prediction_gap_limits",
-    },
-    "splitcredit/importances": {
-        "sage*|_prediction*": "sage oob_rows library_importances attribution unwrap",
-        "tree_shap*|_rescaling*": "rescaled tree_shap_interventional tree_shap attribution",
-        "penalized*|ufi*|splits*|mdi*|local*": "mdi oob_rows oob score_metrics",
-        "pg2_greedy*": "score_metrics single_precision one_door",
-        "permutation*": "library_importances attribution oob_rows",
-        "*": "training_data oob_rows oob attribution unwrap saabas",
-    },
-    "splitcredit/gaps": {
-        "bounds*": "bounds score_metrics",
-        "_tails*|noise*|pert*": "prediction_gap_limits missing_drawn prediction_gap one_door",
-        "sampling*|openxai*": "prediction_gap_sampling feature_removal categories one_door",
-        "randomizing*|retraining*": "feature_removal trust unwrap categories one_door",
-        "*": "prediction_gap prediction_gap_limits bounds missing_drawn one_door",
-    },
-    "splitcredit/convert": {
-        "*xgboost*|_ubjson*": "convert_xgboost damaged_models categories",
-        "lightgbm*": "convert_lightgbm damaged_models readers categories",
-        "catboost*": "convert_catboost damaged_models",
-        "*sklearn*": "convert_sklearn means",
-        "units*": "units",
-        "_means*|ngboost*": "means convert_boosting",
-        "*": "convert_xgboost kept_rows convert_catboost convert_lightgbm unwrap",
-    },
-    "reproduction/metrics": {
-        "*cluster*|*dendrogram*": "clustering lundberg2017_properties",
-        "agreement*|sampl*|*card*|cross*": "gajewski2025_metrics gajewski2025_sampling agreement",
-        "*subset*|single*|mdi_by*": "subset_forest score_metrics loecher2022_exact",
-        "known*|order*|randomized_first*|removed_first*|additivity*": "trust",
-        "relevance*|local_values*|*correlation*": "score_metrics sutera2021 loecher2022",
-        "*": "score_metrics gajewski2025_metrics feature_removal",
-    },
+    "kernels/(error_free|readers)": "readers convert_lightgbm convert_xgboost prediction_gap",
+    "kernels/(compiled|kept|results)": "first_call kept chunks",
+    "kernels/interventional": "tree_shap_interventional rescaled categories attribution",
+    "kernels/walks/(sage|background)": "sage",
+    "kernels/walks/(mda|oob|mdi)": "oob_rows oob mdi training_data",
+    "kernels/walks": "saabas attribution forest",
+    "kernels/tree_shap": "few_rows tree_shap oob_rows attribution",
+    "kernels/interactions": "interactions",
+    "kernels/prediction_gap/sampling": "prediction_gap_sampling",
+    "kernels/prediction_gap/(gap_forest|single)": "gap_forest single_precision",
+    "kernels/prediction_gap": "prediction_gap prediction_gap_limits",
+    "kernels": "means mdi saabas tree_shap forest gap_forest oob oob_rows",
+    "importances/(sage|_pred)": "sage oob_rows library_importances attribution unwrap",
+    "importances/(tree_shap|_resc)": "rescaled tree_shap_interventional tree_shap attribution",
+    "importances/pg2_greedy": "score_metrics single_precision one_door",
+    "importances/permutation": "library_importances attribution oob_rows",
+    "importances": "training_data mdi oob_rows oob score_metrics attribution unwrap saabas",
+    "gaps/bounds": "bounds score_metrics",
+    "gaps/(sampling|openxai)": "prediction_gap_sampling feature_removal categories one_door",
+    "gaps/(randomizing|retraining)": "feature_removal trust unwrap categories one_door",
+    "gaps": "prediction_gap prediction_gap_limits bounds missing_drawn one_door",
+    "convert/(_?xgboost|_ubjson)": "convert_xgboost damaged_models categories",
+    "convert/lightgbm": "convert_lightgbm damaged_models readers categories",
+    "convert/catboost": "convert_catboost damaged_models",
+    "convert/_?(sklearn|means|ngboost)": "means convert_sklearn",
+    "convert": "units convert_xgboost kept_rows convert_catboost convert_lightgbm unwrap",
+    "reproduction/metrics/.*(cluster|dendrogram)": "clustering lundberg2017_properties",
+    "reproduction/metrics/(agree|sampl|model|cross)": "gajewski2025_sampling agreement",
+    "reproduction/metrics/(.*subset|single|mdi)": "subset_forest score_metrics loecher2022_exact",
+    "reproduction/metrics/(known|order|.*_first|additivity)": "trust",
+    "reproduction/metrics/(relevance|local_v|.*correl)": "score_metrics sutera2021 loecher2022",
+    "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal",
 }
 LEFT_OUT = ("__init__.py", "warm_up.py", "parts.py")
 PATIENCE, COMPILING, MEMORY = 3, 300, 8 << 30
-FLIPPED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq}
-FLIPPED |= {ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn}
-FLIPPED |= {ast.NotIn: ast.In, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div}
-FLIPPED |= {ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.And: ast.Or, ast.Or: ast.And}
-FLIPPED |= {ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}
+EACH_OTHER = "Lt LtE, Gt GtE, Eq NotEq, Is IsNot, In NotIn, Add Sub, Div Mult, And Or, BitAnd BitOr"
+FLIPPED = {ast.FloorDiv: ast.Mult}
+for names in EACH_OTHER.split(", "):
+    one, other = (getattr(ast, name) for name in names.split())
+    FLIPPED |= {one: other, other: one}
 
 
 def main() -> int:
     """Run the mutants and print the table; the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--number", type=int, default=300, help="of mutants, over all folders")
+    parser.add_argument("--number", type=int, default=300, help="of mutants, over all places")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--all", action="store_true", help="name what is seen, too")
-    parser.add_argument("places", nargs="*", help=f"folders or files of {', '.join(TESTS)}")
+    parser.add_argument("places", nargs="*", default=PLACES, help=f"in {', '.join(PLACES)}")
     arguments = parser.parse_args()
-    places = arguments.places or list(TESTS)
     # A change may ask for any memory.
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     os.umask(0o077)  # as of folders for compiled code
     table = []
     with tempfile.TemporaryDirectory(prefix="mutants ") as scratch:
         project = Project(Path(scratch))
-        for place in places:
-            made = drawn(place, -(-arguments.number // len(places)), arguments.seed)
-            killed = 0
+        for place in arguments.places:
+            made = drawn(place, -(-arguments.number // len(arguments.places)), arguments.seed)
+            seen = 0
             for mutant in made:
-                seen = project.sees(*mutant)
-                killed += seen
-                if not seen or arguments.all:
-                    print("seen:  " if seen else "unseen:", named(*mutant), flush=True)
-            table.append((place, len(made), killed))
-    print(f"{'place':26}{'mutants':>8}{'killed':>8}{'unseen':>8}")
-    for place, n, killed in [*table, ("all", *(sum(r[k] for r in table) for k in (1, 2)))]:
-        print(f"{place:26}{n:8}{killed:8}{n - killed:8}")
-    return int(killed < 0.95 * n)
+                is_seen = project.sees(*mutant)
+                seen += is_seen
+                if arguments.all or not is_seen:
+                    print("seen:  " if is_seen else "unseen:", named(*mutant), flush=True)
+            table.append((place, len(made), seen))
+    table.append(("all", *(sum(row[k] for row in table) for k in (1, 2))))
+    print(f"{'place':34}{'mutants':>8}{'killed':>8}{'unseen':>8}")
+    for place, n, seen in table:
+        print(f"{place:34}{n:8}{seen:8}{n - seen:8}")
+    return int(seen < 0.95 * n)
 
 
 def drawn(place, number, seed):
     """Mutants of a folder or file, none of them twice: path, begin, end, the new text."""
-    place = ROOT / "src" / place
-    paths = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    paths = [SOURCES / place] if place.endswith(".py") else sorted((SOURCES / place).rglob("*.py"))
     paths = [path for path in paths if path.name not in LEFT_OUT]
     every = [(path, *change) for path in paths for change in changes(path.read_bytes())]
     return random.Random(seed).sample(every, min(number, len(every)))
@@ -193,36 +179,30 @@ class Project:
     """A copy of the project, in which one file at a time is changed."""
 
     def __init__(self, scratch):
-        self.scratch, self.root = scratch, scratch / "project"
+        self.scratch, self.root, self.seconds = scratch, scratch / "project", {}
         left_out = (".venv", ".git", ".snakemake", "results", "build", "__pycache__")
         shutil.copytree(ROOT, self.root, ignore=shutil.ignore_patterns(*left_out))
         (self.root / "results").mkdir()
         self.kernels = self.root / "src/splitcredit/kernels"
-        self.output, self.seconds = scratch / "output", {}
 
     def sees(self, path, begin, end, text):
         """Whether the tests of a module turn red if its bytes from begin to end are these."""
-        tests = tests_of(path)
+        name = str(path.relative_to(SOURCES)).removeprefix("splitcredit/")
+        tests = next(names for begins, names in TESTS.items() if re.match(begins, name))
         if tests not in self.seconds:
             start = time.monotonic()
             if not self.passes(tests, "whole"):
-                sys.exit(f"red without a change: {tests}\n{self.output.read_text()[-1000:]}")
+                sys.exit(f"red without a change: {tests}\n{self.output[-2000:]}")
             self.seconds[tests] = time.monotonic() - start
-        whole = digest(self.kernels)
-        changed = self.users(path)
-        source = path.read_bytes()
+        whole, changed, source = digest(self.kernels), self.users(path), path.read_bytes()
         try:
             for file in changed:  # numba compiles anew what is newer than its machine code
                 file.touch()
             changed[0].write_bytes(source[:begin] + text.encode() + source[end:])
+            of_change = self.scratch / "changed" / digest(self.kernels)
             # Links will do: numba replaces its files and writes into none.
-            shutil.copytree(
-                self.scratch / "whole" / whole,
-                self.scratch / "changed" / digest(self.kernels),
-                copy_function=os.link,
-            )
-            seconds = PATIENCE * self.seconds[tests] + COMPILING
-            return not self.passes(tests, "changed", seconds)
+            shutil.copytree(self.scratch / "whole" / whole, of_change, copy_function=os.link)
+            return not self.passes(tests, "changed", PATIENCE * self.seconds[tests] + COMPILING)
         finally:
             for file in changed:
                 shutil.copy2(ROOT / file.relative_to(self.root), file)
@@ -231,43 +211,31 @@ class Project:
     def users(self, path):
         """A file of the copy, and of a kernel all that call it, as their machine code holds it."""
         found = [self.root / path.relative_to(ROOT)]
-        if self.kernels in found[0].parents:
-            for file in found:
-                *package, name = file.relative_to(self.root / "src").with_suffix("").parts
-                its = rf"{'.'.join(package)}(\.{name} import| import .*\b{name}\b)"
-                files = (f for f in self.kernels.rglob("*.py") if re.search(its, f.read_text()))
-                found += [f for f in files if f not in found]
+        for file in found if self.kernels in found[0].parents else ():
+            *package, name = file.relative_to(self.root / "src").with_suffix("").parts
+            its = rf"{'.'.join(package)}(\.{name} import| import .*\b{name}\b)"
+            files = (f for f in self.kernels.rglob("*.py") if re.search(its, f.read_text()))
+            found += [f for f in files if f not in found]
         return found
 
     def passes(self, tests, compiled, seconds=None):
         """Whether tests are green; the machine code lies in a folder."""
         files = [f"tests/test_{name}.py" for name in tests.split()]
         options = ["-xq", "-n", "0", "-p", "no:cacheprovider", "-m", "not long"]
-        places = {
-            "PYTHONPATH": str(self.root / "src"),
-            "NUMBA_CACHE_DIR": str(self.scratch / compiled),
-        }
-        with open(self.output, "w", encoding="utf-8") as output:
-            try:
-                done = subprocess.run(
-                    [sys.executable, "-m", "pytest", *options, *files],
-                    cwd=self.root,
-                    env=os.environ | places | {"PYTHONDONTWRITEBYTECODE": "1"},
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    timeout=seconds,
-                )
-            except subprocess.TimeoutExpired:
-                return False
+        places = {"PYTHONPATH": self.root / "src", "NUMBA_CACHE_DIR": self.scratch / compiled}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", *options, *files],
+                cwd=self.root,
+                env=os.environ | places | {"PYTHONDONTWRITEBYTECODE": "1"},
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        self.output = done.stdout
         return done.returncode == 0
-
-
-def tests_of(path):
-    """Names of the files of tests that watch a module."""
-    folder = next(name for name in TESTS if (ROOT / "src" / name) in path.parents)
-    name = str(path.relative_to(ROOT / "src" / folder))
-    fits = (t for p, t in TESTS[folder].items() if any(fnmatch(name, q) for q in p.split("|")))
-    return next(fits)
 
 
 if __name__ == "__main__":
