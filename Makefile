@@ -30,7 +30,7 @@ EXPERIMENT ?=
 FAMILY ?=
 KILLS ?= 50
 
-.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated faults notebooks reference reference-archive clean
+.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated faults mutants same-bytes notebooks reference reference-archive clean
 
 # Lists the targets that a pattern names, and one of the workflow.
 listed = awk -F ':.*\#\# ' '/^$(1):.*\#\# /{printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST); \
@@ -119,6 +119,12 @@ claims-mutated: environment ## put wrong numbers into every judged row of a fini
 
 faults: environment ## kill a small run at random moments, resume it and compare: make faults KILLS=5
 	"$(BIN)/python" workflow/faults.py --kills $(KILLS)
+
+mutants: environment ## change one place of the code at a time, and count the changes that tests see (hours)
+	@"$(BIN)/python" workflow/mutants.py $(ARGUMENTS)
+
+same-bytes: environment ## one paper with other cores, threads, batches and Pythons: the same tables
+	@"$(BIN)/python" workflow/same_bytes.py $(ARGUMENTS)
 
 notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks
 	"$(BIN)/python" notebooks/execute.py

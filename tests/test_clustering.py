@@ -7,7 +7,7 @@ from scipy.cluster import hierarchy
 
 from reproduction import claims, datasets, models, papers
 from reproduction.cross_fitted import CrossFitted
-from reproduction.metrics import _dendrogram, metric
+from reproduction.metrics import _dendrogram, clustering_r2, metric
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import Attribution, explain, to_forest
@@ -95,6 +95,11 @@ def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):
             continue
         curve = _dendrogram.r2_by_groups(hierarchy.linkage(values, linkage), rows.y)
         assert part["value"].tolist() == pytest.approx([0, curve[4], 1, curve.mean()], abs=1e-12)
+
+
+def test_curves_are_kept_at_ten_groups_a_decade():
+    a_tenth = (round(10 ** (k / 10)) for k in range(31))
+    assert tuple(dict.fromkeys(a_tenth)) == clustering_r2.GROUPS
 
 
 @pytest.mark.long

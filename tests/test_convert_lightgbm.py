@@ -182,8 +182,12 @@ def test_names_of_a_table_count_even_if_they_look_made_up():
 def test_linear_leaves_are_refused():
     X, _ = drawn()
     message = r"tree 0 of this Booster has linear functions .* fit with linear_tree=False"
+    booster = train({"linear_tree": True}, X, X[:, 0])
     with pytest.raises(ValueError, match=message):
-        to_forest(train({"linear_tree": True}, X, X[:, 0]))
+        to_forest(booster)
+    text = booster.model_to_string().replace("is_linear=1", "is_linear=0", 2)
+    with pytest.raises(ValueError, match=message.replace("tree 0", "tree 2")):
+        to_forest(lightgbm.Booster(model_str=text))
 
 
 def test_zero_counts_as_missing_where_the_model_was_fitted_so():

@@ -24,7 +24,7 @@ from forests import (
 from splitcredit import interactions, to_forest
 from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import threads
-from splitcredit.kernels.interactions import pair_blocks, pair_tables
+from splitcredit.kernels.interactions import leaf_games, pair_blocks, pair_tables
 from splitcredit.kernels.interactions import sets as kernel_sets
 from splitcredit.kernels.tree_shap import outcome_tables
 
@@ -80,6 +80,17 @@ def test_sets_of_any_size_equal_the_enumeration_of_all_subsets(order, against_ba
     all_sets = list(combinations(range(forest.n_features), order))
     ours = interactions(forest, X, sets=all_sets, background=background, order=order)
     twin = twins_interactions.interaction_index(forest, X, all_sets, background)
+    assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("against_background", [False, True])
+def test_sets_of_three_in_a_forest_of_more_leaves_than_are_taken_at_once(against_background):
+    forest = random_forest(22, n_trees=20, depth=6)
+    assert (forest.feature < 0).sum() > leaf_games.LEAVES
+    X, sets = rows_on_thresholds(forest, 3), [(0, 1, 2), (1, 3, 4)]
+    background = rows_on_thresholds(forest, 4, seed=1) if against_background else None
+    ours = interactions(forest, X, sets=sets, background=background, order=3)
+    twin = twins_interactions.interaction_index(forest, X, sets, background)
     assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
 
 

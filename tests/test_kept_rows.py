@@ -57,6 +57,13 @@ def test_names_lose_the_step_unless_two_would_be_the_same(people):
     assert by_name.gaps.tobytes() == by_place.gaps.tobytes()
 
 
+def test_a_column_that_the_steps_leave_out_moves_no_feature_to_another(people):
+    """Red if the block of what is left out, which has no features, takes places of others."""
+    further = people.assign(note=1.0)[["note", *people]]
+    groups = [splitcredit.explain(pipeline(X), X).source.groups() for X in (people, further)]
+    assert groups[0] == groups[1] and len(groups[0]) == 5
+
+
 def test_features_of_one_column_fold_back_to_it_and_show_its_values(people):
     """Red if the city called size is credited to the column city_size."""
     model = pipeline(people)

@@ -79,6 +79,15 @@ def test_a_forest_without_impurities_is_refused():
         importance(forest)
 
 
+@pytest.mark.parametrize("node", range(6))
+def test_the_tree_of_an_impurity_that_is_no_number_is_named(node):
+    impurity = np.where(np.arange(6) == node, np.nan, 1.0)
+    trees = [split(0, 0.5, leaf(0.0), leaf(1.0)) for _ in range(2)]
+    forest = replace(grow(trees, 1), impurity=impurity)
+    with pytest.raises(ValueError, match=f"^MDI reads impurities, and tree {node // 3} has one"):
+        importance(forest)
+
+
 def test_an_unknown_normalization_is_refused():
     with pytest.raises(ValueError, match="normalize='sum': available are 'none', 'trees'"):
         importance(stump(), normalize="sum")

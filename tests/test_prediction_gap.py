@@ -236,6 +236,51 @@ def test_trees_that_cancel_keep_their_digits(far):
         assert abs(ours - gap) <= max(ACCURACY * gap, 2.0**-106 * size)
 
 
+def beside_its_negative(forest, moved):
+    """The trees of a forest and the same with minus, where one leaf is off by 2**-20."""
+    n, names = len(forest.value), ("feature", "threshold", "cover", "impurity", "missing_left")
+    given = {name: getattr(forest, name) for name in names if getattr(forest, name) is not None}
+    twice = {name: np.concatenate([values] * 2) for name, values in given.items()}
+    off = (np.arange(n) == moved)[:, None] * 2.0**-20
+    for name in ("left", "right", "tree_offsets"):
+        given = getattr(forest, name)
+        further = given[1:] if name == "tree_offsets" else given
+        twice[name] = np.concatenate([given, np.where(further < 0, further, further + n)])
+    value = np.concatenate([forest.value, -forest.value - off])
+    return replace(forest, **twice, value=value, aggregate="sum")
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_random_trees_that_cancel_but_for_a_leaf(noise):
+    """Below, above and around the row, several features, and values that need all their digits."""
+    perturbation, probability_below = NOISES[noise]
+    for seed in range(40):
+        forest, x, mask, scales, output = random_case(seed)
+        leaves = np.flatnonzero(forest.feature < 0)
+        forest = beside_its_negative(forest, leaves[seed % len(leaves)])
+        ours = pg2(forest, x[None], mask, perturbation, scales, output)[0]
+        exact = slow.pg2(forest, x, mask, probability_below, scales, output)
+        assert_gap(ours, *exact, 2.0**-106)
+
+
+def test_more_leaves_than_a_block_that_cancel_but_for_one():
+    rng = np.random.default_rng(0)
+
+    def tree(level):
+        return (
+            leaf(rng.normal())
+            if level == 9
+            else split(level, 0.0, tree(level + 1), tree(level + 1))
+        )
+
+    one = grow([tree(0)], 9, x_dtype="float64")
+    x, mask, scales = np.full(9, 0.1), np.ones(9, np.bool_), np.ones(9)
+    for moved in np.flatnonzero(one.feature < 0)[[0, 255, 256, 511]]:
+        forest = beside_its_negative(one, moved)
+        exact = slow.pg2(forest, x, mask, slow.normal_below, scales)
+        assert_gap(pg2(forest, x[None], mask)[0], *exact)
+
+
 def test_more_features_than_bits_in_a_word():
     rng = np.random.default_rng(0)
     tested = (3, 64, 65, 99, 128)

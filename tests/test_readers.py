@@ -77,6 +77,8 @@ def test_numbers_may_have_signs_exponents_leading_zeros_and_no_digits_on_one_sid
         "0 -0 +1 00012 1. .5 -.5e1 1E5 1e+05 1e-05 0e999 0.000 1e22 1e23 123456789012345678901"
     )
     numbers += " 5e-324 2e-324 1.7976931348623157e+308 1e400 inf -inf nan infinity 1e-400 1_0"
+    # Exponents that are 5 and -5 in 64 bits.
+    numbers += " 1e18446744073709551621 1e-18446744073709551621"
     assert_as_python(numbers.split())
 
 

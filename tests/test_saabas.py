@@ -52,6 +52,17 @@ def test_baseline_and_attributions_add_up_to_the_prediction(name):
     assert twins.largest_error(totals, forest.predict(X)) <= twins.ROUNDING
 
 
+@pytest.mark.parametrize("n", [255, 256, 257, 600])
+def test_the_output_of_a_row_has_the_values_that_it_has_among_all(n):
+    """Rows of one output are taken together, 256 at a time."""
+    model, X, _ = fitted(next(name for name in CLASSIFIERS if "NaN" not in name))
+    X = np.resize(X, (n, X.shape[1]))
+    ours, all_outputs = explain(model, X, "saabas", output="predicted"), explain(model, X, "saabas")
+    assert len(set(ours.output_index.tolist())) > 1
+    of_output = all_outputs.values[np.arange(n), :, ours.output_index]
+    assert ours.values[:, :, 0].tobytes() == of_output.tobytes()
+
+
 def test_figure_1_of_lundberg2017():
     """Fever and cough, 25 patients a leaf: in tree B cough matters more, and gets less.
 

@@ -22,19 +22,24 @@ def choose() -> None:
     SystemExit with one line if the folder cannot be made, or is not the user's alone.
     """
     kernels = Path(find_spec("splitcredit").origin).parent / "kernels"
-    sources = b"".join(path.read_bytes() for path in sorted(kernels.rglob("*.py")))
-    digest = hashlib.sha256(sources).hexdigest()[:16]
+    name = digest(kernels)
     user = os.environ.get("XDG_CACHE_HOME", "")
     # Its specification ignores relative paths.
     user = user if os.path.isabs(user) else os.path.expanduser("~/.cache")
     base = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(user, "splitcredit", "numba"))
-    if base.name != digest:  # it is, where a job starts another process
-        base /= digest
+    if base.name != name:  # it is, where a job starts another process
+        base /= name
     try:
         _make_private(base)
     except OSError as error:
         sys.exit(f"{error.filename or base}: {error.strerror}: {_REMEDY}")
     os.environ["NUMBA_CACHE_DIR"] = str(base)
+
+
+def digest(kernels: Path) -> str:
+    """The name of the folder for these kernels."""
+    sources = b"".join(path.read_bytes() for path in sorted(kernels.rglob("*.py")))
+    return hashlib.sha256(sources).hexdigest()[:16]
 
 
 _REMEDY = "set NUMBA_CACHE_DIR to a folder of your own for compiled code"

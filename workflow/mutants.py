@@ -1,0 +1,242 @@
+"""Change one place of a module at a time, and see whether its tests turn red: `make mutants`.
+
+    python workflow/mutants.py [--number N] [--seed SEED] [--all] [PLACE ...]
+
+A comparison, an operator, a number or a condition is changed, or a statement dropped. The seed
+draws the places, as many in each folder. The tests of a module (`TESTS`) run in a copy of the
+project. A change is seen, too, if they crash or take `PATIENCE` times as long as without it, and
+`COMPILING` seconds more. What stays unseen is printed; whether it changes a value is for the reader
+to judge. Exit status 1 if less than 95 % are seen.
+
+Tools for this do not fit: mutmut 3 leaves out decorated functions, which all kernels are, and
+cosmic-ray has one list of tests for all modules and draws no sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ROOT / "src"
+sys.path.insert(0, str(SOURCES))
+
+from reproduction.cache_folder import digest  # noqa: E402
+
+PLACES = [f"splitcredit/{name}" for name in ("kernels", "importances", "gaps", "convert")]
+PLACES += ["reproduction/metrics"]
+# The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.
+TESTS = {
+    "kernels/(error_free|readers)": "readers convert_lightgbm convert_xgboost prediction_gap",
+    "kernels/(compiled|kept|results)": "first_call kept chunks",
+    "kernels/interventional": "tree_shap_interventional rescaled categories attribution",
+    "kernels/walks/(sage|background)": "sage",
+    "kernels/walks/(mda|oob|mdi)": "oob_rows oob mdi training_data",
+    "kernels/walks": "saabas attribution forest",
+    "kernels/tree_shap": "few_rows tree_shap oob_rows attribution",
+    "kernels/interactions": "interactions",
+    "kernels/prediction_gap/sampling": "prediction_gap_sampling",
+    "kernels/prediction_gap/(gap_forest|single)": "gap_forest single_precision",
+    "kernels/prediction_gap": "prediction_gap prediction_gap_limits",
+    "kernels": "means mdi saabas tree_shap forest gap_forest oob oob_rows",
+    "importances/(sage|_pred)": "sage oob_rows library_importances attribution unwrap",
+    "importances/(tree_shap|_resc)": "rescaled tree_shap_interventional tree_shap attribution",
+    "importances/pg2_greedy": "score_metrics single_precision one_door",
+    "importances/permutation": "library_importances attribution oob_rows",
+    "importances": "training_data mdi oob_rows oob score_metrics attribution unwrap saabas",
+    "gaps/bounds": "bounds score_metrics",
+    "gaps/(sampling|openxai)": "prediction_gap_sampling feature_removal categories one_door",
+    "gaps/(randomizing|retraining)": "feature_removal trust unwrap categories one_door",
+    "gaps": "prediction_gap prediction_gap_limits bounds missing_drawn one_door",
+    "convert/(_?xgboost|_ubjson)": "convert_xgboost damaged_models categories",
+    "convert/lightgbm": "convert_lightgbm damaged_models readers categories",
+    "convert/catboost": "convert_catboost damaged_models",
+    "convert/_?(sklearn|means|ngboost)": "means convert_sklearn",
+    "convert": "units convert_xgboost kept_rows convert_catboost convert_lightgbm unwrap",
+    "reproduction/metrics/.*(cluster|dendrogram)": "clustering lundberg2017_properties",
+    "reproduction/metrics/(agree|sampl|model|cross)": "gajewski2025_sampling agreement",
+    "reproduction/metrics/(.*subset|single|mdi)": "subset_forest score_metrics loecher2022_exact",
+    "reproduction/metrics/(known|order|.*_first|additivity)": "trust",
+    "reproduction/metrics/(relevance|local_v|.*correl)": "score_metrics sutera2021 loecher2022",
+    "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal",
+}
+LEFT_OUT = ("__init__.py", "warm_up.py", "parts.py")
+PATIENCE, COMPILING, MEMORY = 3, 300, 8 << 30
+EACH_OTHER = "Lt LtE, Gt GtE, Eq NotEq, Is IsNot, In NotIn, Add Sub, Div Mult, And Or, BitAnd BitOr"
+FLIPPED = {ast.FloorDiv: ast.Mult}
+for names in EACH_OTHER.split(", "):
+    one, other = (getattr(ast, name) for name in names.split())
+    FLIPPED |= {one: other, other: one}
+
+
+def main() -> int:
+    """Run the mutants and print the table; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--number", type=int, default=300, help="of mutants, over all places")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--all", action="store_true", help="name what is seen, too")
+    parser.add_argument("places", nargs="*", default=PLACES, help=f"in {', '.join(PLACES)}")
+    arguments = parser.parse_args()
+    # A change may ask for any memory.
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    os.umask(0o077)  # as of folders for compiled code
+    table = []
+    with tempfile.TemporaryDirectory(prefix="mutants ") as scratch:
+        project = Project(Path(scratch))
+        for place in arguments.places:
+            made = drawn(place, -(-arguments.number // len(arguments.places)), arguments.seed)
+            seen = 0
+            for mutant in made:
+                is_seen = project.sees(*mutant)
+                seen += is_seen
+                if arguments.all or not is_seen:
+                    print("seen:  " if is_seen else "unseen:", named(*mutant), flush=True)
+            table.append((place, len(made), seen))
+    table.append(("all", *(sum(row[k] for row in table) for k in (1, 2))))
+    print(f"{'place':34}{'mutants':>8}{'killed':>8}{'unseen':>8}")
+    for place, n, seen in table:
+        print(f"{place:34}{n:8}{seen:8}{n - seen:8}")
+    return int(seen < 0.95 * n)
+
+
+def drawn(place, number, seed):
+    """Mutants of a folder or file, none of them twice: path, begin, end, the new text."""
+    paths = [SOURCES / place] if place.endswith(".py") else sorted((SOURCES / place).rglob("*.py"))
+    paths = [path for path in paths if path.name not in LEFT_OUT]
+    every = [(path, *change) for path in paths for change in changes(path.read_bytes())]
+    return random.Random(seed).sample(every, min(number, len(every)))
+
+
+def changes(source):
+    """Every place of a source that can be changed: begin and end in bytes, and the new text."""
+    lines = [0]
+    for line in source.splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    for node in executed(ast.parse(source)):
+        for place, changed in changed_forms(node):
+            begin = lines[place.lineno - 1] + place.col_offset
+            end = lines[place.end_lineno - 1] + place.end_col_offset
+            text = ast.unparse(changed)
+            yield begin, end, text if isinstance(place, ast.stmt) else f"({text})"
+
+
+def executed(node):
+    """Nodes that compute: no import, type or decorator, no message of an error."""
+    if isinstance(node, (ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Raise)):
+        return
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name not in ("decorator_list", "annotation", "returns"):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from executed(child)
+
+
+def changed_forms(node):
+    """Places within a node, and what may stand there instead."""
+    other = copy.copy(node)
+    if isinstance(node, ast.Compare):
+        for i, operator in enumerate(node.ops):
+            flipped = [*node.ops[:i], FLIPPED[type(operator)](), *node.ops[i + 1 :]]
+            yield node, ast.Compare(node.left, flipped, node.comparators)
+    elif isinstance(node, (ast.BinOp, ast.BoolOp)) and type(node.op) in FLIPPED:
+        other.op = FLIPPED[type(node.op)]()
+        yield node, other
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        other.value = node.value + 1
+        yield node, other
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
+        yield node, node.operand
+    elif isinstance(node, (ast.If, ast.While, ast.IfExp)):
+        yield node.test, ast.UnaryOp(ast.Not(), node.test)
+    elif isinstance(node, (ast.AugAssign, ast.Continue, ast.Break)) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    ):
+        yield node, ast.Pass()
+
+
+def named(path, begin, end, text):
+    """A mutant in words: file, line, what stood there, and the line as it is now."""
+    source = path.read_bytes()
+    old = " ".join(source[begin:end].decode().split())
+    before, after = source[:begin].decode(), source[end:].decode()
+    line = before.rpartition("\n")[2] + text + after.partition("\n")[0]
+    return f"{path.relative_to(ROOT)}:{before.count(chr(10)) + 1}: {old} -> {line.strip()}"
+
+
+class Project:
+    """A copy of the project, in which one file at a time is changed."""
+
+    def __init__(self, scratch):
+        self.scratch, self.root, self.seconds = scratch, scratch / "project", {}
+        left_out = (".venv", ".git", ".snakemake", "results", "build", "__pycache__")
+        shutil.copytree(ROOT, self.root, ignore=shutil.ignore_patterns(*left_out))
+        (self.root / "results").mkdir()
+        self.kernels = self.root / "src/splitcredit/kernels"
+
+    def sees(self, path, begin, end, text):
+        """Whether the tests of a module turn red if its bytes from begin to end are these."""
+        name = str(path.relative_to(SOURCES)).removeprefix("splitcredit/")
+        tests = next(names for begins, names in TESTS.items() if re.match(begins, name))
+        if tests not in self.seconds:
+            start = time.monotonic()
+            if not self.passes(tests, "whole"):
+                sys.exit(f"red without a change: {tests}\n{self.output[-2000:]}")
+            self.seconds[tests] = time.monotonic() - start
+        whole, changed, source = digest(self.kernels), self.users(path), path.read_bytes()
+        try:
+            for file in changed:  # numba compiles anew what is newer than its machine code
+                file.touch()
+            changed[0].write_bytes(source[:begin] + text.encode() + source[end:])
+            of_change = self.scratch / "changed" / digest(self.kernels)
+            # Links will do: numba replaces its files and writes into none.
+            shutil.copytree(self.scratch / "whole" / whole, of_change, copy_function=os.link)
+            return not self.passes(tests, "changed", PATIENCE * self.seconds[tests] + COMPILING)
+        finally:
+            for file in changed:
+                shutil.copy2(ROOT / file.relative_to(self.root), file)
+            shutil.rmtree(self.scratch / "changed")
+
+    def users(self, path):
+        """A file of the copy, and of a kernel all that call it, as their machine code holds it."""
+        found = [self.root / path.relative_to(ROOT)]
+        for file in found if self.kernels in found[0].parents else ():
+            *package, name = file.relative_to(self.root / "src").with_suffix("").parts
+            its = rf"{'.'.join(package)}(\.{name} import| import .*\b{name}\b)"
+            files = (f for f in self.kernels.rglob("*.py") if re.search(its, f.read_text()))
+            found += [f for f in files if f not in found]
+        return found
+
+    def passes(self, tests, compiled, seconds=None):
+        """Whether tests are green; the machine code lies in a folder."""
+        files = [f"tests/test_{name}.py" for name in tests.split()]
+        options = ["-xq", "-n", "0", "-p", "no:cacheprovider", "-m", "not long"]
+        places = {"PYTHONPATH": self.root / "src", "NUMBA_CACHE_DIR": self.scratch / compiled}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", *options, *files],
+                cwd=self.root,
+                env=os.environ | places | {"PYTHONDONTWRITEBYTECODE": "1"},
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        self.output = done.stdout
+        return done.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Make one paper in several ways, and compare the bytes of its tables: `make same-bytes`.
+
+    python workflow/same_bytes.py [--target TARGET] [PYTHON ...]
+
+Each way differs from the first in one thing, and makes the tiny preset from nothing. PYTHON is that
+of an environment with another version (`make environment VENV=... PYTHON=...`). That a run on SLURM
+has the bytes of a local one is tested by `.ci/slurm.py`. Exit status 1 if a table differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import faults
+
+# Cores, threads of a job, and models in a batch, if not as configured.
+WAYS = {"1 core": (1, 1, 0), "2 cores": (2, 1, 0), "2 threads": (2, 2, 0)}
+WAYS |= {f"batches of {n}": (2, 1, n) for n in (1, 5, 20)}
+# Tables of single batches; the experiments gather them.
+NOT_COMPARED = (*faults.NOT_COMPARED, "claims_timing.csv", "metrics")
+THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def main() -> int:
+    """Print a line for each way; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--target", default="lundberg2017", help="of Snakemake; all: everything")
+    parser.add_argument("pythons", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    ways = [(name, Path(sys.executable), *way) for name, way in WAYS.items()]
+    for python in arguments.pythons:
+        version = subprocess.run([python, "-V"], capture_output=True, text=True, check=True)
+        ways.append((version.stdout.strip(), python.absolute(), 2, 1, 0))
+    first, found = None, 0
+    print(f"{'way':20}{'tables':>8}{'with other bytes':>20}", flush=True)
+    for name, *way in ways:
+        digests = made(arguments.target, *way)
+        first = first or digests
+        others = sorted({path for path, _ in first.items() ^ digests.items()})
+        print(f"{name:20}{len(digests):8}{len(others):20}  {' '.join(others)}", flush=True)
+        found += len(others)
+    return int(found > 0)
+
+
+def made(target, python, cores, threads, batch):
+    """Digest of every table of a run, by its path."""
+    with tempfile.TemporaryDirectory(prefix="same bytes ") as folder:
+        project = faults.copied(Path(folder))
+        for path in (project / "config").rglob("*.yaml") if batch else ():
+            text = re.sub(r"\bbatch_size: \d+", f"batch_size: {batch}", path.read_text())
+            path.write_text(text)
+        command = [python.with_name("snakemake"), *([] if target == "all" else [target])]
+        command += ["--configfile", "config/presets/tiny.yaml", "--workflow-profile"]
+        command += ["workflow/profiles/default", "--cores", str(cores), "--quiet", "all"]
+        places = {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+        environment = os.environ | places | dict.fromkeys(THREADS, str(threads))
+        if subprocess.run(command, cwd=project, env=environment).returncode:
+            sys.exit(f"{python}, {cores} cores: the run failed, see above")
+        results = project / "results"
+        paths = {path.relative_to(results): path for path in results.rglob("*.csv")}
+        kept = (n for n in paths if n.parts[0] not in NOT_COMPARED)
+        return {str(name): faults.sha256(paths[name]) for name in kept}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
