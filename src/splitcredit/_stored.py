@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
@@ -24,6 +23,35 @@ def replacing(path):
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def named_if_damaged(name):
+    """Whatever a reader meets in a damaged file, as a ValueError of one line that names it.
+
+    Errors of the system, such as that there is no file, stay as they are. Numbers that no type
+    holds give no warning: what they become is checked later.
+    """
+    import numpy as np
+
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            yield
+    except Exception as error:
+        if name in str(error) or getattr(error, "filename", None) is not None:
+            raise
+        found = " ".join(str(error).split())
+        if isinstance(error, RecursionError):
+            text = f"{name} is damaged: its parts lie too deep in each other"
+        elif isinstance(error, KeyError):
+            text = f"the model in {name} is incomplete, it lacks {found}: save the model itself, "
+            text += "and not its configuration"
+        elif isinstance(error, ValueError):
+            text = f"the model in {name} is damaged: {found}"
+        else:
+            text = f"the model in {name} is damaged, a part has another form than its library "
+            text += f"gives it ({found or type(error).__name__}): save it again"
+        raise ValueError(text) from None
 
 
 class Result:
@@ -83,10 +111,13 @@ class Result:
         import numpy as np
 
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with np.load(path, allow_pickle=False) as arrays, np.errstate(invalid="ignore"):
                 return cls.from_arrays(dict(arrays))
-        except (ValueError, EOFError, zipfile.BadZipFile, TypeError) as error:
-            raise ValueError(f"{path} holds no {cls.__name__}: {error}") from None
+        except Exception as error:
+            if getattr(error, "filename", None) is not None:  # of the system
+                raise
+            found = " ".join(str(error).split())
+            raise ValueError(f"{path} holds no {cls.__name__}: {found}") from None
 
 
 def check_fields(kind, arrays) -> None:
