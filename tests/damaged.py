@@ -9,8 +9,10 @@ compared with the predictions of the library, which runs in a process of its own
 
 import argparse
 import base64
+import importlib
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -30,7 +32,7 @@ MEMORY = 1 << 20, 100, 200
 # Seconds of the processor.
 SECONDS = 1.0
 # Seconds in which a library reads a file; one that never ends is killed.
-PATIENCE = 5
+PATIENCE = 3
 # What is no fault.
 FINE = ("taken", "refused", "alike", "not read by the library, and damaged where no tree is")
 # Format -> ending of its files.
@@ -236,25 +238,20 @@ def compared(kind, taken, whole) -> Counter:
     that is damaged elsewhere if it gets the trees of one of the `whole` forests. All else is a
     fault.
     """
-    counts, waiting = Counter(), list(taken)
-    undamaged = [_predictions(forest) for forest in whole]
-    while waiting:
-        portion = waiting[:100]
-        lines = "".join(f"{path}\t{taken[path].n_features}\n" for path in portion)
-        command = [sys.executable, __file__, "--predict", kind]
-        said = subprocess.run(command, input=lines.encode(), capture_output=True).stdout
-        answers = [line for line in said.splitlines() if line.startswith(b"answer ")]
-        answers = [json.loads(line[len("answer ") :]) for line in answers]
-        if len(answers) < len(portion):
-            answers.append("it crashed, or took too long")
-        for path, answer in zip(waiting, answers, strict=False):
-            words = _difference(kind, taken[path], answer)
-            if isinstance(answer, str) and any(
-                np.array_equal(_predictions(taken[path]), own) for own in undamaged
-            ):
-                words = "not read by the library, and damaged where no tree is"
-            counts[words if words in FINE else f"{words}: {path.name}"] += 1
-        waiting = waiting[len(answers) :]
+    lines = "".join(f"{path}\t{forest.n_features}\n" for path, forest in taken.items())
+    child = subprocess.run(
+        [sys.executable, __file__, "--predict", kind], input=lines.encode(), capture_output=True
+    )
+    said = [line for line in child.stdout.splitlines() if line.startswith(b"answer ")]
+    answers = [json.loads(line[len("answer ") :]) for line in said]
+    counts, undamaged = Counter(), [_predictions(forest) for forest in whole]
+    for (path, forest), answer in zip(taken.items(), answers, strict=True):
+        words = _difference(kind, forest, answer)
+        if isinstance(answer, str):
+            own = _predictions(forest)
+            if any(np.array_equal(own, theirs) for theirs in undamaged):
+                words = FINE[-1]
+        counts[words if words in FINE else f"{words}: {path.name}"] += 1
     return counts
 
 
@@ -277,14 +274,21 @@ def _difference(kind, forest, answer):
 
 def predict(kind):
     """Answer each line of standard input, a path and a number of features, by predictions."""
+    importlib.import_module(kind.partition("-")[0])
     for line in sys.stdin:
         path, n_features = line.rstrip("\n").split("\t")
-        signal.alarm(PATIENCE)
-        try:
-            answer = _of_library(kind, path, table(int(n_features))).tolist()
-        except Exception as error:
-            answer = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
-        print("answer", json.dumps(answer), flush=True)
+        sys.stdout.flush()
+        child = os.fork()  # as the library may crash, or never end
+        if not child:
+            signal.alarm(PATIENCE)
+            try:
+                answer = _of_library(kind, path, table(int(n_features))).tolist()
+            except Exception as error:
+                answer = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
+            print("\nanswer", json.dumps(answer), flush=True)
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            print("\nanswer", json.dumps("it crashed, or did not end"))
 
 
 def _of_library(kind, path, X):
