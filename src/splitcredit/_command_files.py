@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from splitcredit._names import as_known
-from splitcredit._stored import named_if_damaged, replacing
+from splitcredit._stored import arrays_of, named_if_damaged, replacing
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.forest import Forest
 
@@ -62,8 +62,7 @@ def _opened(path, file, start, trusted):
     if start == b"CBM1":
         return _imported("catboost", path).CatBoost().load_model(path)
     if start == b"PK\x03\x04":
-        with np.load(file, allow_pickle=False) as arrays:
-            return Forest.from_arrays(dict(arrays))
+        return Forest.from_arrays(arrays_of(file))
     return path
 
 

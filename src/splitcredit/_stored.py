@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -16,13 +17,38 @@ SHOWN = 10
 @contextmanager
 def replacing(path):
     """A path to write to, which takes the place of a file once all is written."""
-    path = Path(path)
+    path = _path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _path(given):
+    """A path; TypeError if it is none."""
+    try:
+        return Path(given)
+    except TypeError:
+        raise TypeError(f"path={given!r}: expected the name of a file") from None
+
+
+def arrays_of(path) -> dict:
+    """The arrays of an ``.npz`` file; no pickle is read.
+
+    ValueError if one says that it is larger than its part of the file, before memory is taken.
+    """
+    import numpy as np
+
+    with np.load(path, allow_pickle=False) as archive:
+        for part in archive.zip.infolist():
+            with archive.zip.open(part) as file:
+                np.lib.format.read_magic(file)
+                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            if math.prod(shape) * dtype.itemsize > part.file_size:
+                raise ValueError(f"{part.filename} ends before the {shape} numbers that it names")
+        return dict(archive)
 
 
 @contextmanager
@@ -110,9 +136,11 @@ class Result:
         """
         import numpy as np
 
+        path = _path(path)
         try:
-            with np.load(path, allow_pickle=False) as arrays, np.errstate(invalid="ignore"):
-                return cls.from_arrays(dict(arrays))
+            arrays = arrays_of(path)
+            with np.errstate(invalid="ignore"):
+                return cls.from_arrays(arrays)
         except Exception as error:
             if getattr(error, "filename", None) is not None:  # of the system
                 raise

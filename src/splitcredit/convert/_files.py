@@ -34,7 +34,9 @@ def read(path) -> Forest:
         (library, content), name = _opened(path), f"model in {path.name}"
         if library == "lightgbm":
             lightgbm.check_whole(content, name)
-            return lightgbm.from_pieces([content], name)
+            forest = lightgbm.from_pieces([content], name)
+            lightgbm.check_sizes(content, name)  # after what says more
+            return forest
         if library == "catboost":
             return catboost.from_content(content, name)
         learner = content["learner"]

@@ -37,7 +37,9 @@ class Steps:
             try:
                 X = pipeline.transform(X)
             except (TypeError, ValueError) as error:
-                raise type(error)(f"X does not go through the steps before the trees: {error}") from error
+                raise type(error)(
+                    f"X does not go through the steps before the trees: {error}"
+                ) from error
         return dense(X, self.absent) if self.pipelines else X
 
     def training_rows(self, X):

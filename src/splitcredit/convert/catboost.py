@@ -129,7 +129,7 @@ def _flat(content, features, scale, n_outputs, name):
 
 
 def _numbers(given, what):
-    """A list of numbers as float64; CatBoost takes others for 0, and reads whole ones in 64 bits."""
+    """A list of numbers, float64; CatBoost takes others for 0, and has 64 bits for whole ones."""
     is_list = isinstance(given, list) and {int, float} >= set(map(type, given))
     if not is_list or any(type(x) is int and not -(2**63) <= x < 2**63 for x in given):
         raise ValueError(f"{what} must have lists of numbers: save it again")
@@ -213,7 +213,9 @@ def _oblivious(tree, n_outputs):
     right[:n_inner] = 2 * np.arange(n_inner) + 2
     value, cover = np.zeros((2 * n_inner + 1, n_outputs)), np.zeros(2 * n_inner + 1)
     # The last split is the highest bit of a leaf's number, so leaves stand from left to right.
-    value[n_inner:] = np.reshape(_numbers(tree["leaf_values"], "leaf_values"), (2**depth, n_outputs))
+    value[n_inner:] = np.reshape(
+        _numbers(tree["leaf_values"], "leaf_values"), (2**depth, n_outputs)
+    )
     cover[n_inner:] = _checked_weights(tree["leaf_weights"])
     return _as_dict(feature, threshold, left, right, value, cover)
 

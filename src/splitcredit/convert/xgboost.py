@@ -234,7 +234,13 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     nodes, members = [], []
     # Before XGBoost 1.3 there are no such lists.
     has_lists = "categories_nodes" in trees[0] or "categories" in trees[0]
-    if not labels and (not has_lists or _is_empty(trees, "categories_nodes")):
+    if not labels and not has_lists:
+        return {}
+    if (
+        not labels
+        and _is_empty(trees, "categories_nodes")
+        and not _column(trees, "split_type").any()
+    ):
         return {}
     new_index = np.full(arrays["source"].max() + 1, -1)
     new_index[arrays["source"]] = np.arange(len(arrays["source"]))
@@ -242,6 +248,9 @@ def _subsets(trees, offsets, arrays, n_features, labels):
         keys = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
         codes, split, first, size = (_numbers(tree[key], np.int64) for key in keys)
         _check_bitsets(codes, split, first, size, _ubjson.length(tree["left_children"]))
+        by_category = np.flatnonzero(_numbers(tree["split_type"], np.uint8))
+        if any(_is_split(arrays, new_index[start + k]) for k in {*by_category} ^ {*split}):
+            raise ValueError("split_type and categories_nodes are of different nodes")
         for k, a, n in zip(split, first, size, strict=True):
             if new_index[start + k] >= 0:  # it was not cut off
                 nodes.append(int(new_index[start + k]))
@@ -256,6 +265,11 @@ def _subsets(trees, offsets, arrays, n_features, labels):
         labeled=tuple(labels) or None,
         unknown_is_missing=False,
     )
+
+
+def _is_split(arrays, node):
+    """Whether a node was not cut off, and is no leaf."""
+    return node >= 0 and arrays["left"][node] >= 0
 
 
 def _check_bitsets(codes, split, first, size, n_nodes):
