@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Hashable
 from contextlib import contextmanager
 
 # Seconds of work before the bar appears.
@@ -30,7 +31,7 @@ def bar(total: int | None, progress: bool | None, unit: str = "rows", less: str 
         What takes less time; if there is something, and the work takes more than ten seconds, a
         warning says both.
     """
-    if progress not in (None, True, False):
+    if not isinstance(progress, Hashable) or progress not in (None, True, False):
         raise ValueError(f"progress={progress!r}: expected None, True or False")
     clock = _Clock(total, less) if less and progress is not False else lambda done: None
     if progress is False or (progress is None and not _watched()):
