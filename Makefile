@@ -29,8 +29,9 @@ PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
 EXPERIMENT ?=
 FAMILY ?=
 KILLS ?= 50
+NUMBER ?= 500
 
-.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated faults mutants same-bytes notebooks reference reference-archive clean
+.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench damaged calls verify claims-mutated faults mutants same-bytes notebooks reference reference-archive clean
 
 # Lists the targets that a pattern names, and one of the workflow.
 listed = awk -F ':.*\#\# ' '/^$(1):.*\#\# /{printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST); \
@@ -51,6 +52,7 @@ help-all:
 	  EXPERIMENT=NAME "the experiment of make sweep (docs/sweeps.md)" \
 	  KILLS=NUMBER "the kills of make faults" \
 	  FAMILY=SEED "the seed of the models that make bench draws" \
+	  NUMBER=500 "how many calls or damaged files of each format" \
 	  "ARGUMENTS='...'" "further arguments of Snakemake" \
 	  VENV=FOLDER "the environment, .venv by default (docs/environments.md)" \
 	  PYTHON=PATH "the Python that it is made with" \
@@ -110,6 +112,12 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	  "$(BIN)/python" benchmarks/run.py $(if $(FAMILY),family $(FAMILY))
 	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/limits.py)
 	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/gap_ratios.py)
+
+damaged: environment ## damage NUMBER model files of every format, read them, and compare with their libraries
+	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" tests/damaged.py --number $(NUMBER)
+
+calls: environment ## call the public functions NUMBER times with generated arguments
+	@CALLS=$(NUMBER) "$(BIN)/python" -m pytest -q -s -n 0 tests/test_generated_calls.py
 
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
 	@"$(BIN)/python" workflow/verify.py

@@ -98,7 +98,9 @@ def test_names_tell_targets_of_a_forest_that_an_earlier_version_wrote(name, seve
 def one_tree(weights, splits=2):
     """A tree by hand: x0 > 0 is the lower bit of a leaf's number, x1 > 0 the higher."""
     features = [{"feature_id": "", "flat_feature_index": j, "borders": [0.0]} for j in range(2)]
-    conditions = [{"float_feature_index": j, "border": 0.0} for j in range(splits)]
+    conditions = [
+        {"float_feature_index": j, "border": 0.0, "split_index": j} for j in range(splits)
+    ]
     leaves = {"leaf_values": [1.0, 2.0, 4.0, 8.0][: 2**splits], "leaf_weights": weights}
     return {
         "features_info": {"float_features": features},

@@ -1,7 +1,9 @@
 """Model files that contradict themselves or are damaged: the reader's own error, with the file."""
 
+import io
 import json
 import re
+import zipfile
 
 import lightgbm
 import numpy as np
@@ -10,6 +12,7 @@ import xgboost
 from sklearn.ensemble import RandomForestClassifier
 
 import splitcredit
+from splitcredit.convert.catboost import from_content
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))
@@ -56,6 +59,10 @@ PARAMETERS = ("learner_model_param",)
         ((*TREE, "split_conditions"), [0.5], "damaged"),
         ((*TREE, "split_indices"), None, "damaged"),
         (("objective",), 3, "damaged"),
+        ((*TREE, "left_children", 0), -5, "left_children must be -1 at leaves"),
+        ((*TREE, "default_left", 0), 3, "default_left must be 0 or 1"),
+        ((*TREE, "categories_nodes"), [99], "damaged"),
+        (("gradient_booster", "model", "iteration_indptr"), [1, 9], "must rise from 0 to the 9"),
     ],
 )
 def test_a_model_of_xgboost_that_contradicts_itself_is_refused(
@@ -84,6 +91,7 @@ def test_a_model_of_xgboost_without_one_of_its_trees_is_refused(documents, tmp_p
         ("num_tree_per_iteration=3\n", "", "lacks 'num_tree_per_iteration'"),
         ("num_tree_per_iteration=3", "num_tree_per_iteration=0", "numbers from 1"),
         ("num_tree_per_iteration=3", "num_tree_per_iteration=x", "numbers from 1"),
+        ("tree_sizes=", "tree_sizes=1", "other sizes than tree_sizes"),
         ("num_leaves=7", "num_leaves=100000000", "fewer values of leaves than num_leaves says"),
         ("pandas_categorical:", "pandas_categorical:[[", "damaged"),
     ],
@@ -138,6 +146,8 @@ def catboost(**over):
         ({"splits": [{"float_feature_index": 0, "border": 0.5, "split_index": 1}]}, "of another"),
         ({"splits": [{"float_feature_index": 0, "border": 0.5, "split_index": 7}]}, "of another"),
         ({"leaf_weights": [1, -1]}, "leaf_weights must be"),
+        ({"leaf_values": ["1", 2]}, "leaf_values must have lists of numbers"),
+        ({"leaf_values": [1, 2**63]}, "leaf_values must have lists of numbers"),
         ({"leaf_weights": [1, float("nan")]}, "leaf_weights must be"),
         ({"leaf_values": [1, 2, 3]}, "a tree of 1 splits has 3 leaf_values"),
         ({"splits": [{"float_feature_index": 0, "border": 0.5}] * 40}, "a tree of 40 splits"),
@@ -147,6 +157,42 @@ def test_a_model_of_catboost_that_contradicts_itself_is_refused(tmp_path, over, 
     """Red if a border is taken that CatBoost does not go by, or 2**40 leaves are made."""
     content = json.dumps(catboost(**over)).encode()
     assert reason in refusal(tmp_path, content, "model.json")
+
+
+@pytest.mark.parametrize(
+    ("over", "reason"),
+    [
+        ({"scale_and_bias": [1, 0.5]}, "scale_and_bias must have lists of numbers"),
+        ({"scale_and_bias": [True, [0]]}, "scale_and_bias must have lists of numbers"),
+        ({"model_info": {"class_params": {"class_to_label": [0, 2]}}}, "class_to_label"),
+        ({"features_info": {"float_features": BORDERS * 2}}, "flat_feature_index 0"),
+    ],
+)
+def test_a_head_of_catboost_that_it_reads_otherwise_is_refused(tmp_path, over, reason):
+    """Red if a bias is read that CatBoost takes for 0, or a column that it takes from elsewhere."""
+    assert reason in refusal(tmp_path, json.dumps(catboost() | over).encode(), "model.json")
+
+
+def test_scores_of_classes_that_training_lacked_are_no_targets():
+    """CatBoost gives three names and two scores then: they were taken for two targets."""
+    classes = {"class_params": {"class_names": [0, 1, 2], "class_to_label": [0, 1]}}
+    content = catboost(leaf_values=[1, 2, 3, 4]) | {"model_info": classes}
+    with pytest.raises(ValueError, match="2 outputs, the classes"):
+        from_content(content | {"scale_and_bias": [1, [0, 0]]}, "model")
+
+
+def test_an_array_that_says_to_be_larger_than_its_file_is_refused(tmp_path):
+    """Red if memory is taken for it, or the error names no file."""
+    splitcredit.Importance([1.0], ["a"], "mdi").save(tmp_path / "one.npz")
+    raw = (tmp_path / "one.npz").read_bytes()
+    with zipfile.ZipFile(tmp_path / "big.npz", "w") as big:
+        for name, array in np.load(io.BytesIO(raw)).items():
+            file = io.BytesIO()
+            np.save(file, array)
+            content = file.getvalue().replace(b"(1,), }        ", b"(1000000000,), }")
+            big.writestr(f"{name}.npy", content)
+    with pytest.raises(ValueError, match=r"big.npz holds no Importance: values.npy ends before"):
+        splitcredit.Importance.load(tmp_path / "big.npz")
 
 
 def test_a_whole_model_of_catboost_is_taken(tmp_path):

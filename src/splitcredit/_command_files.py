@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from splitcredit._names import as_known
-from splitcredit._stored import replacing
+from splitcredit._stored import arrays_of, named_if_damaged, replacing
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.forest import Forest
 
@@ -45,6 +45,11 @@ def model_of(path: str, trusted=()):
             f"{path} is a pickle, which may run any code when it is read: write the model with "
             f'skops, in Python `import skops.io` and `skops.io.dump(model, "{file.stem}.skops")`'
         )
+    with named_if_damaged(file.name):
+        return _opened(path, file, start, trusted)
+
+
+def _opened(path, file, start, trusted):
     if file.suffix == ".skops":
         io = _imported("skops.io", path)
         unknown = set(io.get_untrusted_types(file=path)) - {*_TRUSTED, *trusted}
@@ -57,8 +62,7 @@ def model_of(path: str, trusted=()):
     if start == b"CBM1":
         return _imported("catboost", path).CatBoost().load_model(path)
     if start == b"PK\x03\x04":
-        with np.load(file, allow_pickle=False) as arrays:
-            return Forest.from_arrays(dict(arrays))
+        return Forest.from_arrays(arrays_of(file))
     return path
 
 

@@ -81,12 +81,13 @@ def _in_known_form(name, position, known):
     return kept if text not in known and kept in known else text
 
 
-def as_names(names) -> tuple[str, ...]:
+def as_names(names, who="names") -> tuple[str, ...]:
     """Names as a tuple of str; a tuple that is one already is returned as it is."""
     if type(names) is tuple and set(map(type, names)) <= {str}:
         return names
-    if not hasattr(names, "__iter__"):
-        raise ValueError(f"{names!r} is no list of names")
+    is_list = hasattr(names, "__iter__") and getattr(names, "ndim", 1) > 0
+    if isinstance(names, (str, bytes)) or not is_list:
+        raise ValueError(f"{who}: {names!r} is no list of names")
     return tuple(str(name) for name in names)
 
 
@@ -222,10 +223,19 @@ def row_index(X):
     return X.index if hasattr(X, "iloc") and hasattr(X, "columns") else None
 
 
-def check_index(index, n: int) -> None:
-    """Raise a ValueError if there are labels, but not one for each of n rows."""
-    if index is not None and len(index) != n:
-        raise ValueError(f"index has {len(index)} labels, expected {n}: one for each row")
+def check_index(index, n: int):
+    """Labels as a pandas.Index, or None; ValueError if there is not one for each of n rows."""
+    if index is None:
+        return None
+    import pandas as pd
+
+    try:
+        labels = pd.Index(index)
+    except (TypeError, ValueError):
+        raise ValueError(f"index={index!r}: expected a label for each of {n} rows") from None
+    if len(labels) != n:
+        raise ValueError(f"index has {len(labels)} labels, expected {n}: one for each row")
+    return labels
 
 
 def indexed(frame, index, times: int):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Hashable
 from contextlib import contextmanager
 
 # Seconds of work before the bar appears.
@@ -32,7 +33,7 @@ def bar(total: int | None, progress: bool | None, unit: str = "rows", remedy: st
         What takes less time. It ends the warning that says, once, that the work takes long; without
         it, or where no bar is wanted, there is none.
     """
-    if progress not in (None, True, False):
+    if not isinstance(progress, Hashable) or progress not in (None, True, False):
         raise ValueError(f"progress={progress!r}: expected None, True or False")
     forecast = _Forecast(total, "" if progress is False else remedy)
     if progress is False or (progress is None and not _watched()):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import zipfile
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
@@ -19,13 +19,67 @@ SHOWN = 10
 @contextmanager
 def replacing(path):
     """A path to write to, which takes the place of a file once all is written."""
-    path = Path(path)
+    path = _path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _path(given):
+    """A path; TypeError if it is none."""
+    try:
+        return Path(given)
+    except TypeError:
+        raise TypeError(f"path={given!r}: expected the name of a file") from None
+
+
+def arrays_of(path) -> dict:
+    """The arrays of an ``.npz`` file; no pickle is read.
+
+    ValueError if one says that it is larger than its part of the file, before memory is taken.
+    """
+    import numpy as np
+
+    with np.load(path, allow_pickle=False) as archive:
+        for part in archive.zip.infolist():
+            with archive.zip.open(part) as file:
+                np.lib.format.read_magic(file)
+                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            if math.prod(shape) * dtype.itemsize > part.file_size:
+                raise ValueError(f"{part.filename} ends before the {shape} numbers that it names")
+        return dict(archive)
+
+
+@contextmanager
+def named_if_damaged(name):
+    """Whatever a reader meets in a damaged file, as a ValueError of one line that names it.
+
+    Errors of the system, such as that there is no file, stay as they are. Numbers that no type
+    holds give no warning: what they become is checked later.
+    """
+    import numpy as np
+
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            yield
+    except Exception as error:
+        if name in str(error) or getattr(error, "filename", None) is not None:
+            raise
+        found = " ".join(str(error).split())
+        if isinstance(error, RecursionError):
+            text = f"{name} is damaged: its parts lie too deep in each other"
+        elif isinstance(error, KeyError):
+            text = f"the model in {name} is incomplete, it lacks {found}: save the model itself, "
+            text += "and not its configuration"
+        elif isinstance(error, ValueError):
+            text = f"the model in {name} is damaged: {found}"
+        else:
+            text = f"the model in {name} is damaged, a part has another form than its library "
+            text += f"gives it ({found or type(error).__name__}): save it again"
+        raise ValueError(text) from None
 
 
 class Shown:
@@ -95,11 +149,16 @@ class Result(Shown):
         """
         import numpy as np
 
+        path = _path(path)
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                return cls.from_arrays(dict(arrays))
-        except (ValueError, EOFError, zipfile.BadZipFile, TypeError) as error:
-            raise ValueError(f"{path} holds no {cls.__name__}: {error}") from None
+            arrays = arrays_of(path)
+            with np.errstate(invalid="ignore"):
+                return cls.from_arrays(arrays)
+        except Exception as error:
+            if getattr(error, "filename", None) is not None:  # of the system
+                raise
+            found = " ".join(str(error).split())
+            raise ValueError(f"{path} holds no {cls.__name__}: {found}") from None
 
 
 def check_fields(kind, arrays) -> None:

@@ -78,10 +78,14 @@ class Attribution(Result):
         set_(self, "values", _array(self.values, "values", dtype))
         set_(self, "baseline", _array(self.baseline, "baseline"))
         _check_origin(self)
-        set_(self, "feature_names", as_names(self.feature_names))
-        set_(self, "output_names", as_names(self.output_names))
+        set_(self, "feature_names", as_names(self.feature_names, "feature_names"))
+        set_(self, "output_names", as_names(self.output_names, "output_names"))
         if self.output_index is not None:
-            set_(self, "output_index", np.asarray(self.output_index, dtype=np.int64))
+            given = numbers(self.output_index, "output_index")
+            with np.errstate(invalid="ignore"):
+                set_(self, "output_index", given.astype(np.int64))
+            if (self.output_index != given).any():
+                raise ValueError("output_index must hold whole numbers")
         if self.values.ndim != 3:
             raise ValueError(
                 f"values has shape {self.values.shape}, expected (n_samples, n_features, n_outputs)"
@@ -98,7 +102,7 @@ class Attribution(Result):
             )
         if self.output_index is not None and self.output_index.shape != (n,):
             raise ValueError(f"output_index has shape {self.output_index.shape}, expected {(n,)}")
-        check_index(self.index, n)
+        set_(self, "index", check_index(self.index, n))
         if self.data is not None and np.shape(self.data) != (n, p):
             raise ValueError(f"data has shape {np.shape(self.data)}, expected {(n, p)}")
 
@@ -359,7 +363,7 @@ class Importance(Result):
     def __post_init__(self):
         set_ = object.__setattr__
         set_(self, "values", _array(self.values, "values"))
-        set_(self, "feature_names", as_names(self.feature_names))
+        set_(self, "feature_names", as_names(self.feature_names, "feature_names"))
         _check_origin(self)
         error = self.standard_error
         error = np.full(self.values.shape, np.nan) if error is None else error

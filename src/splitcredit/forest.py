@@ -177,8 +177,8 @@ class Forest:
 
     def __post_init__(self):
         set_ = object.__setattr__
-        set_(self, "feature_names", as_names(self.feature_names))
-        set_(self, "output_names", as_names(self.output_names))
+        set_(self, "feature_names", as_names(self.feature_names, "feature_names"))
+        set_(self, "output_names", as_names(self.output_names, "output_names"))
         if self.base is None:
             set_(self, "base", np.zeros(len(self.output_names)))
         for name, dtype in _DTYPES.items():

@@ -153,13 +153,18 @@ class Subject:
         return fits and self.forest.inbag is not None
 
     def _table(self, X, y, what, keeps_all):
-        X = opened(np.asarray(X) if isinstance(X, (list, tuple)) else X)
+        try:
+            X = opened(np.asarray(X) if isinstance(X, (list, tuple)) else X)
+            y = None if y is None else np.asarray(y)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{what} or its targets are no table of rows: {error}") from None
         if not self.steps.pipelines:
             X = _chunks.as_table(self.forest, X)
         n = len_of(X)
-        y = None if y is None else np.asarray(y)
         if y is not None and y.shape != (n,):
             raise ValueError(f"{what} has {n} rows, and its targets have the shape {y.shape}")
+        if n == 0:
+            raise ValueError(f"{what} has no rows: pass at least one")
         if n > MOST_ROWS and not keeps_all:
             self.note(f"{MOST_ROWS:,} of the {n:,} rows of {what} were drawn, by the seed.")
             rows = drawn(self.rng(0), n, MOST_ROWS)
@@ -186,7 +191,10 @@ class Subject:
 
 def len_of(X) -> int:
     """Number of rows."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+    try:
+        return X.shape[0] if hasattr(X, "shape") else len(X)
+    except (IndexError, TypeError):
+        raise ValueError(f"X is {X!r}: pass the rows of a table") from None
 
 
 def taken(X, rows):

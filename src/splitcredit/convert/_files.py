@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import struct
 from pathlib import Path
 
+from splitcredit._stored import named_if_damaged
 from splitcredit.convert import _ubjson, _xgboost_binary, catboost, lightgbm, xgboost
 from splitcredit.convert.units import lightgbm_objective
 from splitcredit.forest import Forest
@@ -31,11 +30,13 @@ def read(path) -> Forest:
     one that is damaged, or one that a Forest cannot express.
     """
     path = Path(path)
-    with _named_if_damaged(path.name):
+    with named_if_damaged(path.name):
         (library, content), name = _opened(path), f"model in {path.name}"
         if library == "lightgbm":
             lightgbm.check_whole(content, name)
-            return lightgbm.from_pieces([content], name)
+            forest = lightgbm.from_pieces([content], name)
+            lightgbm.check_sizes(content, name)  # after what says more
+            return forest
         if library == "catboost":
             return catboost.from_content(content, name)
         learner = content["learner"]
@@ -48,36 +49,6 @@ def read(path) -> Forest:
         return xgboost.from_content(content, name)
 
 
-@contextlib.contextmanager
-def _named_if_damaged(name):
-    """Whatever a reader meets in a damaged file, as a ValueError that names file and part."""
-    try:
-        yield
-    except KeyError as missing:
-        raise ValueError(
-            f"the model in {name} is incomplete, it lacks {missing}: save the model itself, and "
-            "not its configuration"
-        ) from None
-    except RecursionError:
-        raise ValueError(f"{name} is damaged: its parts lie too deep in each other") from None
-    except ValueError as error:
-        if name in str(error):
-            raise
-        raise ValueError(f"the model in {name} is damaged: {error}") from None
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        MemoryError,
-        TypeError,
-        struct.error,
-    ) as e:
-        raise ValueError(
-            f"the model in {name} is damaged, a part has another form than its library gives it "
-            f"({e}): save it again"
-        ) from None
-
-
 def objective(path) -> tuple[str, str]:
     """The library that saved a model, and its objective as `units` has it; "" if there is none.
 
@@ -85,7 +56,7 @@ def objective(path) -> tuple[str, str]:
     these libraries.
     """
     path = Path(path)
-    with _named_if_damaged(path.name):
+    with named_if_damaged(path.name):
         library, content = _opened(path)
     if library == "lightgbm":
         return library, lightgbm_objective(content)

@@ -103,8 +103,10 @@ def read(content: bytes | bytearray):
         raise ValueError(f"not a model in UBJSON: {error}") from None
 
 
-def _length(b, at, size=1):
-    """A number of things of some bytes each, which all stand behind it."""
+def _length(b, at, size=1, before=b""):
+    """A number of things of some bytes each, which all stand behind it, and its marker before."""
+    if not b.startswith(before + b"L", at - 1 - len(before)):
+        raise ValueError(f"byte {at} has no length, which stands behind an L")
     (n,) = _LENGTH.unpack_from(b, at)
     if not 0 <= n * size <= len(b) - at:
         raise ValueError(f"byte {at} gives the length {n}, and the document ends before")
@@ -134,13 +136,13 @@ def _text(b, at):
 def _typed(b, at):
     """``[$``, marker, ``#L``, length, numbers."""
     dtype = _DTYPES[b[at + 2]]
-    stop = at + 13 + _length(b, at + 5, dtype.itemsize) * dtype.itemsize
+    stop = at + 13 + _length(b, at + 5, dtype.itemsize, b"#") * dtype.itemsize
     return Typed((dtype, b[at + 13 : stop])), stop
 
 
 def _array(b, at):
     """``[#L``, length, values."""
-    n, at = _length(b, at + 3), at + 11
+    n, at = _length(b, at + 3, before=b"#"), at + 11
     if n and b[at] == _OBJECT:
         return _columns(b, at, n) or _items(b, at, n)
     return _items(b, at, n)

@@ -35,7 +35,12 @@ class Steps:
     def rows(self, X):
         """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
         for pipeline in self.pipelines:
-            X = pipeline.transform(X)
+            try:
+                X = pipeline.transform(X)
+            except (TypeError, ValueError) as error:
+                raise type(error)(
+                    f"X does not go through the steps before the trees: {error}"
+                ) from error
         return dense(X, self.absent) if self.pipelines else X
 
     def training_rows(self, X):

@@ -84,15 +84,14 @@ def from_content(content, name) -> Forest:
             )
     features = info.get("float_features", [])
     ids = [one.get("feature_id", "") for one in features]
-    names_given = [one.get("flat_feature_index", j) for j, one in enumerate(features)] == list(
-        range(len(features))
-    ) and ids != [""] * len(ids)
+    names_given = ids != [""] * len(ids)
     # An empty name is replaced by the position.
     names = tuple(text or (str(j) if names_given else f"x{j}") for j, text in enumerate(ids))
+    _check_features(features, name)
     scale, bias = content["scale_and_bias"]
-    bias = np.atleast_1d(np.array(bias, float))
+    scale, bias = _numbers([scale], "scale_and_bias")[0], _numbers(bias, "scale_and_bias")
     _check_borders(content, features, name)
-    arrays = _flat(content, features, float(scale), len(bias), name)
+    arrays = _flat(content, features, scale, len(bias), name)
     return Forest(
         **_nodes.frozen(arrays),
         feature_names=names,
@@ -103,7 +102,7 @@ def from_content(content, name) -> Forest:
         aggregate="sum",
         base=bias,
         cover_kind="leaf_weights",
-        names_given=bool(names_given),
+        names_given=names_given,
     )
 
 
@@ -129,6 +128,25 @@ def _flat(content, features, scale, n_outputs, name):
     return _nodes.summarized(arrays, value, offsets, name)
 
 
+def _numbers(given, what):
+    """A list of numbers, float64; CatBoost takes others for 0, and has 64 bits for whole ones."""
+    is_list = isinstance(given, list) and {int, float} >= set(map(type, given))
+    if not is_list or any(type(x) is int and not -(2**63) <= x < 2**63 for x in given):
+        raise ValueError(f"{what} must have lists of numbers: save it again")
+    return np.array(given, float)
+
+
+def _check_features(features, name):
+    """Refuse features that are not the columns in their order, or have gaps of an unknown kind."""
+    for j, one in enumerate(features):
+        place, gaps = one.get("flat_feature_index", 0), one.get("nan_value_treatment", "AsIs")
+        if place != j or gaps not in ("AsIs", "AsFalse", "AsTrue"):
+            raise ValueError(
+                f"feature {j} of this {name} has flat_feature_index {place!r} and "
+                f"nan_value_treatment {gaps!r}, which are no place and no rule: save it again"
+            )
+
+
 def _check_borders(content, features, name):
     """Refuse a model with a split that is not the one of its number.
 
@@ -140,9 +158,7 @@ def _check_borders(content, features, name):
         return
     for split in _all_splits(content):
         number = split.get("split_index", 0)
-        if "split_index" in split and not (
-            0 <= number < len(known) and known[number] == _split(split)
-        ):
+        if not (0 <= number < len(known) and known[number] == _split(split)):
             raise ValueError(
                 f"this {name} has a split of feature {split['float_feature_index']} at "
                 f"{split['border']}, and its split_index {number} is of another: save it again"
@@ -163,7 +179,7 @@ def _all_splits(content):
 
 def _checked_weights(weights):
     """Covers of leaves; of a damaged file they may be anything."""
-    weights = np.asarray(weights, float)
+    weights = _numbers(weights, "leaf_weights")
     if not (weights >= 0).all():
         raise ValueError("leaf_weights must be numbers that are not negative: save it again")
     return weights
@@ -197,7 +213,9 @@ def _oblivious(tree, n_outputs):
     right[:n_inner] = 2 * np.arange(n_inner) + 2
     value, cover = np.zeros((2 * n_inner + 1, n_outputs)), np.zeros(2 * n_inner + 1)
     # The last split is the highest bit of a leaf's number, so leaves stand from left to right.
-    value[n_inner:] = np.reshape(tree["leaf_values"], (2**depth, n_outputs))
+    value[n_inner:] = np.reshape(
+        _numbers(tree["leaf_values"], "leaf_values"), (2**depth, n_outputs)
+    )
     cover[n_inner:] = _checked_weights(tree["leaf_weights"])
     return _as_dict(feature, threshold, left, right, value, cover)
 
@@ -217,8 +235,12 @@ def _nested(tree, n_outputs):
         threshold.append(border)
         left.append(-1)
         right.append(-1)
-        value.append(np.broadcast_to(node["value"], n_outputs) if is_leaf else np.zeros(n_outputs))
-        cover.append(_checked_weights(node["weight"]) if is_leaf else 0.0)
+        own = node["value"] if is_leaf else 0
+        own = _numbers(own if isinstance(own, list) else [own], "value")
+        if is_leaf and len(own) != n_outputs:
+            raise ValueError(f"a leaf has {len(own)} values for {n_outputs} outputs: save it again")
+        value.append(np.broadcast_to(own, n_outputs))
+        cover.append(_checked_weights([node["weight"]])[0] if is_leaf else 0.0)
         if not is_leaf:
             stack += [(node["right"], k, right), (node["left"], k, left)]
     return _as_dict(feature, threshold, left, right, value, cover)
@@ -250,6 +272,11 @@ def _labels_of_outputs(info, n_outputs, name):
             f"this {name} was fitted with classes_count={parameters['classes_count']}, and on rows "
             f"of {len(known)} classes: the score of the others is minus infinity, which trees "
             f"cannot give; fit with classes_count={len(known)}"
+        )
+    if (labels and n_outputs not in (1, len(labels))) or known != list(range(len(known))):
+        raise ValueError(
+            f"this {name} has {n_outputs} outputs, the classes {labels} and class_to_label {known}:"
+            " fit it on rows of all its classes, and save it again"
         )
     if n_outputs == 1:
         is_binary = len(labels) == 2

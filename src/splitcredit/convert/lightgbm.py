@@ -110,6 +110,14 @@ def check_whole(text, name) -> None:
         )
 
 
+def check_sizes(text, name) -> None:
+    """Raise a ValueError if the trees of a text are not of the sizes by which LightGBM cuts it."""
+    head, *trees = _inside(text)[0].split("\nTree=")
+    sizes = re.search(r"^tree_sizes=(.*)$", head, re.M)
+    if sizes is not None and sizes[1].split() != [str(len(f"Tree={tree}\n")) for tree in trees]:
+        raise ValueError(f"the {name} has trees of other sizes than tree_sizes: save it again")
+
+
 def _inside(text):
     """The text up to the end of its trees, and whether there is one.
 

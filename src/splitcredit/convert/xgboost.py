@@ -33,6 +33,8 @@ _LEAST = np.float32(1e-6)
 
 def _logit(p):
     """The log-odds of a probability; at its ends, as XGBoost has it in single precision."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"base_score is {p}, and it must be a probability: save the model again")
     if _LEAST < p < 1 - _LEAST:
         return math.log(p) - math.log1p(-p)
     clipped = np.clip(np.float32(p), _LEAST, 1 - _LEAST)
@@ -188,7 +190,12 @@ def _trees(learner, name, rounds):
             f"this {name} has {n_trees} trees and the outputs of {n_outputs_known}, expected "
             f"{expected}: save it again"
         )
-    stop = None if rounds is None else model["iteration_indptr"][rounds]
+    bounds = model.get("iteration_indptr", [0, n_trees])  # before 2.0 there are none
+    if not isinstance(bounds, list):
+        bounds = _numbers(bounds, np.int64).tolist()
+    if bounds[0] != 0 or bounds[-1] != n_trees or bounds != sorted(bounds):
+        raise ValueError(f"iteration_indptr must rise from 0 to the {n_trees} trees: save it again")
+    stop = None if rounds is None else bounds[rounds]
     trees = model["trees"][:stop]
     if not trees:
         raise ValueError(f"this {name} has no trees: fit at least one round")
@@ -226,13 +233,24 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     """Fields for splits by categories, whose members go right."""
     nodes, members = [], []
     # Before XGBoost 1.3 there are no such lists.
-    if not labels and ("categories_nodes" not in trees[0] or _is_empty(trees, "categories_nodes")):
+    has_lists = "categories_nodes" in trees[0] or "categories" in trees[0]
+    if not labels and not has_lists:
+        return {}
+    if (
+        not labels
+        and _is_empty(trees, "categories_nodes")
+        and not _column(trees, "split_type").any()
+    ):
         return {}
     new_index = np.full(arrays["source"].max() + 1, -1)
     new_index[arrays["source"]] = np.arange(len(arrays["source"]))
     for tree, start in zip(trees, offsets, strict=False):
         keys = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
         codes, split, first, size = (_numbers(tree[key], np.int64) for key in keys)
+        _check_bitsets(codes, split, first, size, _ubjson.length(tree["left_children"]))
+        by_category = np.flatnonzero(_numbers(tree["split_type"], np.uint8))
+        if any(_is_split(arrays, new_index[start + k]) for k in {*by_category} ^ {*split}):
+            raise ValueError("split_type and categories_nodes are of different nodes")
         for k, a, n in zip(split, first, size, strict=True):
             if new_index[start + k] >= 0:  # it was not cut off
                 nodes.append(int(new_index[start + k]))
@@ -249,6 +267,18 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     )
 
 
+def _is_split(arrays, node):
+    """Whether a node was not cut off, and is no leaf."""
+    return node >= 0 and arrays["left"][node] >= 0
+
+
+def _check_bitsets(codes, split, first, size, n_nodes):
+    """Refuse splits of nodes, or by categories, that a tree has not."""
+    is_right = (split >= 0) & (split < n_nodes) & (first >= 0) & (first + size <= len(codes))
+    if not (is_right & (size >= 0)).all() or codes.min(initial=0) < 0:
+        raise ValueError("categories_nodes or the places of their categories are of no tree here")
+
+
 def _flat(trees, offsets, column, weights, n_outputs, name):
     """Node arrays of a Forest; nodes cut off by pruning, which XGBoost keeps, are left out.
 
@@ -257,14 +287,19 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
     is_vector = max(_leaf_sizes(trees)) > 1  # before XGBoost 2.0 a leaf with one value has 0
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
-    leaf = left < 0
+    leaf = left == -1
+    if left.min() < -1:
+        raise ValueError("left_children must be -1 at leaves, and nodes elsewhere")
+    default_left = _column(trees, "default_left")
+    if not np.isin(default_left, (0, 1)).all():
+        raise ValueError("default_left must be 0 or 1")
     condition = _column(trees, "split_conditions").astype(np.float64)
     arrays = {
         "feature": np.where(leaf, np.int32(-1), _column(trees, "split_indices")),
         "threshold": np.where(leaf, 0.0, condition),  # a leaf keeps its value there
         "left": np.where(leaf, -1, left + start),
         "right": np.where(leaf, -1, right + start),
-        "missing_left": _column(trees, "default_left").astype(np.bool_),
+        "missing_left": default_left.astype(np.bool_),
         "cover": _column(trees, "sum_hessian").astype(np.float64),
         "source": np.arange(len(leaf)),
     }

@@ -362,8 +362,8 @@ def perturbation_of(given):
         lacking = [name for name in _WORKING if not hasattr(given, name)]
         if isinstance(given, type) or lacking:
             raise TypeError(
-                f"{given!r} is no perturbation: pass a name in {list(NAMES)}, or an object of "
-                "splitcredit.gaps.perturbations, such as Laplace(0.3)"
+                f"noise={given!r} is no perturbation: pass a name in {list(NAMES)}, or an object "
+                "of splitcredit.gaps.perturbations, such as Laplace(0.3)"
             )
     return given
 

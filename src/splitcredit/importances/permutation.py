@@ -87,9 +87,11 @@ def importance(
             done(1)
             return value
 
-        result = permutation_importance(
-            model, X, y, scoring=counted, n_repeats=n_repeats, random_state=random_state
-        )
+        options = {"scoring": counted, "n_repeats": n_repeats, "random_state": random_state}
+        try:
+            result = permutation_importance(model, X, y, **options)
+        except (TypeError, ValueError) as refused:
+            raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
     names = names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1]))
     parameters = {"n_repeats": n_repeats, "scoring": scoring, "random_state": random_state}
     error = result.importances_std / np.sqrt(n_repeats)
