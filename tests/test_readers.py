@@ -89,7 +89,7 @@ def test_lists_of_any_length_are_read_and_no_number_is_written_beyond_its_room()
 
 
 @pytest.mark.parametrize(
-    "text", ["1 x", "1,2", "1-2", "--1", "e5", ".", "1e", "1e+", "1 infx", "-"]
+    "text", ["1 x", "1,2", "1-2", "--1", "e5", ".", "1e", "1e+", "1 infx", "1 2 inf5", "-"]
 )
 def test_what_is_no_number_is_refused(text):
     with pytest.raises(ValueError, match="could not convert string to float"):
