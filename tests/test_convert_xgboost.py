@@ -105,7 +105,7 @@ OBJECTIVES = {
 }
 
 
-@pytest.mark.parametrize("given", [{}, {"base_score": 0.3}])
+@pytest.mark.parametrize("given", [{}, *({"base_score": s} for s in (0.3, 1e-7, 1 - 1e-7))])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_the_base_score_of_every_objective(objective, given):
     X, rng = drawn()

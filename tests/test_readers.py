@@ -88,8 +88,21 @@ def test_lists_of_any_length_are_read_and_no_number_is_written_beyond_its_room()
     np.testing.assert_array_equal(out, [1, 2, -7, -7, 4, np.nan, 7, -7])
 
 
+@pytest.mark.parametrize("text", ["1234", "1.25", "1e25", "1e-25", "inf5", "-7 8"])
+def test_no_character_behind_the_end_of_a_list_is_read(text):
+    characters = np.frombuffer(text.encode(), np.uint8)
+    for end in range(1, len(text) + 1):
+        try:
+            expected = [float(number) for number in text[:end].split()]
+        except ValueError:
+            continue
+        out, places = np.zeros(2), (np.array([n]) for n in (0, end, 0, 2))
+        assert decimals.read(characters, *places, out) == len(expected)
+        assert out[: len(expected)].tolist() == expected
+
+
 @pytest.mark.parametrize(
-    "text", ["1 x", "1,2", "1-2", "--1", "e5", ".", "1e", "1e+", "1 infx", "-"]
+    "text", ["1 x", "1,2", "1-2", "--1", "e5", ".", "1e", "1e+", "1 infx", "1 2 inf5", "-"]
 )
 def test_what_is_no_number_is_refused(text):
     with pytest.raises(ValueError, match="could not convert string to float"):
