@@ -131,7 +131,7 @@ faults: environment ## kill a small run at random moments, resume it and compare
 mutants: environment ## change one place of the code at a time, and count the changes that tests see (hours)
 	@"$(BIN)/python" workflow/mutants.py $(ARGUMENTS)
 
-same-bytes: environment ## one paper with other cores, threads, batches and Pythons: the same tables
+same-bytes: environment ## one experiment with other cores, threads, batches and Pythons: the same tables
 	@"$(BIN)/python" workflow/same_bytes.py $(ARGUMENTS)
 
 notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks

@@ -148,7 +148,9 @@ def test_the_outcome_may_be_the_prediction(rows):
     ],
 )
 def test_bad_requests_are_named(rows, arguments, message):
-    several = Attribution(np.zeros((40, 6, 2)), [0, 0], [f"x{j}" for j in range(6)], "ab", "many")
+    several = Attribution(
+        np.zeros((40, 6, 2)), [0, 0], [f"x{j}" for j in range(6)], ["a", "b"], "many"
+    )
     with pytest.raises(ValueError, match=message):
         metric("clustering_r2")({"m": attribution(rows.X), "many": several}, rows, **arguments)
 

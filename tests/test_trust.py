@@ -135,8 +135,8 @@ def test_a_random_order_scores_what_chance_says():
 def test_bias_is_the_correlation_with_the_numbers_of_values():
     X = np.column_stack([np.arange(12) % k for k in (2, 3, 4)])
     data = Dataset(X, np.zeros(12), ("a", "b", "c"))
-    orders = {"many": Importance(np.array([1.0, 2, 3]), "abc", "m", {})}
-    orders |= {"equal": Importance(np.ones(3), "abc", "m", {})}
+    orders = {"many": Importance(np.array([1.0, 2, 3]), list("abc"), "m", {})}
+    orders |= {"equal": Importance(np.ones(3), list("abc"), "m", {})}
     table = metrics.metric("known_truth")(orders, data, data, null=True)
     found = table.set_index(["importance", "yardstick"])
     assert found.loc[("many", "bias"), "value"] == 1.0
@@ -181,7 +181,7 @@ def test_errors_of_classes_are_those_of_the_true_one(three_classes):
         replace(d, X=np.column_stack([d.X, np.zeros(len(d.X))]), feature_names=tuple("abcd"))
         for d in (data, training)
     )
-    first = {"d": Importance(np.array([0.0, 0, 0, 1]), "abcd", "m", {})}
+    first = {"d": Importance(np.array([0.0, 0, 0, 1]), list("abcd"), "m", {})}
     table = metrics.metric("randomized_first")(first, forest, data, training, n_rows=99)
     assert table["value"][0] == pytest.approx(np.sqrt(((1 - true) ** 2).mean()), rel=1e-12)
     known = []

@@ -1,4 +1,4 @@
-"""Make one paper in several ways, and compare the bytes of its tables: `make same-bytes`.
+"""Make one experiment in several ways, and compare the bytes of its tables: `make same-bytes`.
 
     python workflow/same_bytes.py [--target TARGET] [PYTHON ...]
 
@@ -20,6 +20,8 @@ from pathlib import Path
 
 import faults
 
+# Eight models in one to eight batches.
+TARGET = "experiment_sutera2021_local_seeds"
 # Cores, threads of a job, and models in a batch, if not as configured.
 WAYS = {"1 core": (1, 1, 0), "2 cores": (2, 1, 0), "2 threads": (2, 2, 0)}
 WAYS |= {f"batches of {n}": (2, 1, n) for n in (1, 5, 20)}
@@ -31,7 +33,7 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 def main() -> int:
     """Print a line for each way; the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--target", default="lundberg2017", help="of Snakemake; all: everything")
+    parser.add_argument("--target", default=TARGET, help="of Snakemake; all: everything")
     parser.add_argument("pythons", nargs="*", type=Path)
     arguments = parser.parse_args()
     ways = [(name, Path(sys.executable), *way) for name, way in WAYS.items()]

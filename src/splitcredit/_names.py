@@ -230,7 +230,7 @@ def check_index(index, n: int):
     import pandas as pd
 
     try:
-        labels = pd.Index(index)
+        labels = index if isinstance(index, pd.Index) else pd.Index(index)
     except (TypeError, ValueError):
         raise ValueError(f"index={index!r}: expected a label for each of {n} rows") from None
     if len(labels) != n:

@@ -184,7 +184,7 @@ def explain_chunks(
     ----------
     model, X, method, output, background, model_output, groups, algorithm, attribution, rows
         See `explain`.
-    y, dtype, progress
+    n_permutations, random_state, y, dtype, progress
         See `explain`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
