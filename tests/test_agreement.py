@@ -312,3 +312,16 @@ def test_the_limit_of_a_mean_grows_with_the_root_of_the_number_of_trees():
 def test_draws_explain_a_difference_up_to_the_limit_only(value, cause):
     row = {"basis": "monte-carlo", "value": value, "limit": 1.0}
     assert _agreement._cause(row) == cause
+
+
+def test_the_bound_of_rounding_is_of_the_largest_values_of_all_trees():
+    """Red if it takes the first tree only, whose values are small here."""
+    small, large = (split(0, 0.5, leaf(0.0), leaf(value)) for value in (1.0, 1000.0))
+    forest = grow([small, large], 1)
+    ours = tree_shap.explain(forest, np.array([[0.2], [0.8]]))
+    peer = {"package": "shap", "version": "1", "arithmetic": "float64"}
+    theirs = replace(ours, parameters=peer)
+    limit = agreement._compared(ours, theirs, forest)["limit_float64"]
+    total = 1001.0 if forest.aggregate == "sum" else 500.5
+    factor = np.sqrt(2 * np.log(2 * ours.values.size / agreement._PROBABILITY))
+    assert limit == pytest.approx(factor * np.sqrt(2) * total * 2.0**-52)
