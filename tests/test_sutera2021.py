@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -211,23 +210,10 @@ def draws(n_trees, n_draws):
         forest = to_forest(models.fit(recipe, data.X, data.y, repeat))
         # Ten displays only: each is explained once, and counted as often as it was drawn.
         X, at = np.unique(data.X, axis=0, return_inverse=True)
-        attributions = {
-            name: replace(one, **rows_of(one, at.ravel()))
-            for name, one in explained(forest, X).items()
-        }
+        attributions = {name: one[at.ravel()] for name, one in explained(forest, X).items()}
         frame = metric("row_correlation_summary")(attributions, summary["pairs"])
         summaries.append(frame.set_index(["versus", "correlation", "statistic"])["value"])
     return pd.concat(summaries, axis=1)
-
-
-def rows_of(attribution, at):
-    fields = {"values": attribution.values[at]}
-    if attribution.output_index is not None:
-        fields |= {
-            "baseline": attribution.baseline[at],
-            "output_index": attribution.output_index[at],
-        }
-    return fields
 
 
 @pytest.fixture(scope="module")
