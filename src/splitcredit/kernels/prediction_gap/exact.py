@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import as_readonly, n_blocks
+from splitcredit.kernels.nodes import as_readonly
 from splitcredit.kernels.prediction_gap.leaf_lists import (
     begin_row,
     list_steps,
@@ -53,8 +53,6 @@ from splitcredit.kernels.prediction_gap.twofold import gap_twofold
 # Trees cancel each other if the mean square of their sum is below this part of the sum of their
 # mean squares.
 CANCELED = 0.01
-# Pairs that share working memory, one thread's work.
-PAIRS = 4
 
 
 def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
@@ -74,8 +72,8 @@ def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
     done : callable, optional
         Called with the shares of the pairs that were done since its last call.
     """
-    out, n = np.zeros(len(rows)), n_blocks(len(rows), PAIRS)
-    tell = (lambda blocks: done(blocks / n)) if done else None
+    out, n = np.zeros(len(rows)), len(rows)
+    tell = (lambda pairs: done(pairs / n)) if done else None
     if n and len(gap_forest.trees):
         arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen)
         _gaps(n, *arrays, out, done=tell)
@@ -105,8 +103,8 @@ class Trees(NamedTuple):
 
 @kernel(parallel=True)
 def _gaps(
-    first_block,
-    last_block,
+    first_pair,
+    last_pair,
     splits,
     leaves,
     above,
@@ -124,11 +122,10 @@ def _gaps(
 ):
     forest = Trees(splits, leaves, above, box, sides, first, trees, lowered)
     work = workspace(forest, X.shape[1], depth)
-    for block in range(first_block, last_block):
-        for i in range(block * PAIRS, min(len(rows), block * PAIRS + PAIRS)):
-            if i == block * PAIRS or rows[i] != rows[i - 1]:
-                begin_row(work)
-            out[i] = gap(forest, X[rows[i]], tails[rows[i]], chosen[i], work)
+    for i in range(first_pair, last_pair):
+        if i == first_pair or rows[i] != rows[i - 1]:
+            begin_row(work)
+        out[i] = gap(forest, X[rows[i]], tails[rows[i]], chosen[i], work)
 
 
 @kernel(inner=True)
