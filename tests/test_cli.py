@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import typing
+import zipfile
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -229,6 +230,21 @@ def test_a_run_that_fails_in_a_later_part_leaves_the_former_file(rows, booster, 
     result = run("explain", booster, rows, "--out", out)
     assert result.exit_code == 1 and out.read_text() == "former"
     assert not list(rows.parent.glob("*.part"))
+
+
+def test_an_array_of_skops_that_claims_more_than_its_part_is_refused(data, tmp_path):
+    """Red if memory is taken for a size that a damaged file names: 16 GiB of a file of 14 kB."""
+    io = pytest.importorskip("skops.io")
+    whole, path = tmp_path / "whole.skops", tmp_path / "model.skops"
+    io.dump(RandomForestRegressor(2).fit(*data), whole)
+    with zipfile.ZipFile(whole) as given, zipfile.ZipFile(path, "w") as changed:
+        for name in given.namelist():
+            content = given.read(name)
+            if name.endswith(".npy"):
+                content = re.sub(rb"\((\d+),\)( *)", rb"(\g<1>000000000,)", content, count=1)
+            changed.writestr(name, content)
+    with pytest.raises(ValueError, match=r"model.skops.* ends before the .* numbers"):
+        files.model_of(str(path))
 
 
 def test_types_of_skops_that_may_run_code_are_refused_by_name(data, rows, tmp_path):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from splitcredit._names import as_known
-from splitcredit._stored import arrays_of, named_if_damaged, replacing
+from splitcredit._stored import arrays_of, named_if_damaged, refuse_false_sizes, replacing
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.forest import Forest
 
@@ -52,6 +53,8 @@ def model_of(path: str, trusted=()):
 def _opened(path, file, start, trusted):
     if file.suffix == ".skops":
         io = _imported("skops.io", path)
+        with zipfile.ZipFile(path) as archive:
+            refuse_false_sizes(archive)
         unknown = set(io.get_untrusted_types(file=path)) - {*_TRUSTED, *trusted}
         if unknown:
             raise ValueError(
