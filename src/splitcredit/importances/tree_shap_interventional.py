@@ -142,21 +142,12 @@ def _explain_classes(
     else:
         names = tuple(forest.output_names[c] for c in chosen)
         values, error, baseline = values[:, :, chosen], error[:, :, chosen], baseline[chosen]
-    return Attribution(
-        values=values,
-        baseline=baseline,
-        feature_names=forest.feature_names,
-        output_names=names,
-        method="tree_shap_interventional",
-        parameters={
-            "output": output if isinstance(output, str) else int(output),
-            "model_output": curve,
-            "n_permutations": n_played,
-            "random_state": int(random_state),
-            "largest_standard_error": float(error.max(initial=0.0)),
-        },
-        output_index=index,
-    )
+    sampling = {
+        "n_permutations": n_played,
+        "random_state": int(random_state),
+        "largest_standard_error": float(error.max(initial=0.0)),
+    }
+    return _of_curve(forest, values, baseline, names, index, output, curve, sampling)
 
 
 def _explain_curve(forest, X, background, output, curve, y):
@@ -185,15 +176,19 @@ def _explain_curve(forest, X, background, output, curve, y):
         baseline = np.where(index[:, None] == 1, baseline, 1.0 - baseline)
     elif curve == "probability" and is_other_class(forest, output):
         values, baseline, names = 0.0 - values, 1.0 - baseline, (forest.other_class,)
+    baseline = baseline[0] if y is None and index is None and len(X) else baseline
+    return _of_curve(forest, values[:, :, None], baseline, names, index, output, curve, {})
+
+
+def _of_curve(forest, values, baseline, names, index, output, curve, sampling) -> Attribution:
+    """The attribution of a curve, with what it was made by."""
+    chosen = {"output": output if isinstance(output, str) else int(output), "model_output": curve}
     return Attribution(
-        values=values[:, :, None],
-        baseline=baseline[0] if y is None and index is None and len(X) else baseline,
+        values=values,
+        baseline=baseline,
         feature_names=forest.feature_names,
         output_names=names,
         method="tree_shap_interventional",
-        parameters={
-            "output": output if isinstance(output, str) else int(output),
-            "model_output": curve,
-        },
+        parameters=chosen | sampling,
         output_index=index,
     )
