@@ -462,7 +462,7 @@ def test_the_tenth_of_the_time_that_first_screens_speak_of_is_what_most_races_gi
 
 
 def test_the_seconds_on_the_first_screen_are_those_of_the_reference(take_reference):
-    """Seconds of an earlier run, or of another peer than the fastest."""
+    """Red if they are of an earlier run or a slower peer. `make bench` measures; no test does."""
     rows = [
         (float(row["peer_s"]), float(row["ours_s"]))
         for row in take_reference.storage.read_rows(take_reference.REFERENCE / "bench.csv")

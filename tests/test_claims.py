@@ -419,6 +419,7 @@ def test_summary_verdict_and_report_of_a_run_count_alike(tmp_path):
 
 
 def test_every_statement_that_holds_in_part_says_which_part():
+    # Another test here makes these judgments anew from the tables of the reference.
     decided = claims.outcomes(reference(statements=True))
     in_part = {key for key, (outcome, _) in decided.items() if outcome == "holds in part"}
     by_paper = {paper for paper, _ in decided}

@@ -175,16 +175,16 @@ def test_a_parallel_kernel_begins_with_the_pieces_that_it_is_to_do():
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("n_pieces", [0, 1, 2, 7, 100])
 def test_portions_are_all_pieces_once(n_pieces, n_threads):
-    """Red also if a bar that is told of them stops short."""
-    pieces, told = [], []
+    """Red also if the numbers that a progress bar gets do not add up to all pieces."""
+    pieces, reported = [], []
     with threads(n_threads):
         in_portions(
             lambda first, last, out: out.extend(range(first, last)),
             n_pieces,
             (pieces,),
-            told.append,
+            reported.append,
         )
-    assert sorted(pieces) == list(range(n_pieces)) and sum(told) == n_pieces
+    assert sorted(pieces) == list(range(n_pieces)) and sum(reported) == n_pieces
 
 
 def test_an_error_in_a_thread_reaches_the_caller():

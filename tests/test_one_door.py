@@ -821,7 +821,7 @@ def test_a_large_forest_is_ranked_for_the_first_places_only_unless_more_are_aske
         (partial(sc.faithfulness, ranking="local_mdi"), 2),
     ],
 )
-def test_the_parts_of_rows_that_a_bar_is_told_of_are_the_rows(ask, n_bars, case, monkeypatch):
+def test_the_progress_of_a_search_adds_up_to_its_rows(ask, n_bars, case, monkeypatch):
     """Red if the bar of a long search stops short of its end, or passes it."""
     model, X, _ = case
     moves, bar = [], _progress.bar

@@ -28,14 +28,16 @@ from splitcredit.importances._prediction import (
 
 # Method -> the function that makes its rankings.
 BY_GAPS = {_methods.GREEDY: greedy.greedy_ranking, _methods.OPTIMUM: optimum.best_ranking}
-_LESS = {
+# What takes less time than each search.
+_REMEDIES = {
     _methods.GREEDY: "top=3 ranks the first three features only, and fewer rows or trees take less",
     _methods.OPTIMUM: "method='pg2_greedy' needs far fewer gaps",
 }
 # Rows that are ranked or measured at a time, between two moves of the progress bar.
 _ROWS = 256
-# Leaves times features that splits test, above which a greedy ranking has so many places only,
-# unless asked for more: late places take the most time, minutes a row of a large forest.
+# A forest is large if its number of leaves times its number of tested features is above LARGE. Of a
+# large one a greedy ranking has PLACES features, unless `top` says another number. The last places
+# take most of the time: all of them can take minutes for one row.
 LARGE, PLACES = 400_000, 10
 METRICS = ("pg2", "pgi2", "pgi2_curve", "pgu2", "pgu2_curve")
 
@@ -90,7 +92,7 @@ def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Ra
     if function is greedy.greedy_ranking and parameters.get("top") is None and _is_large(forest):
         parameters = parameters | {"top": PLACES}
     parts: dict[str, list] = {}
-    with _progress.bar(len(X), progress, remedy=_LESS[method]) as done:
+    with _progress.bar(len(X), progress, remedy=_REMEDIES[method]) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             for chunk in _split(rows):
                 ranked = function(forest, X[chunk], noise, scale, c, done=done, **parameters)

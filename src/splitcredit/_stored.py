@@ -92,23 +92,23 @@ def named_if_damaged(name):
 
 
 class Shown:
-    """Shows itself: `_summary` is the frame of its first rows, and says what there are more of."""
+    """A result that shows itself: `_summary` gives a frame of its first rows, and what is left."""
 
     _summary: Callable
 
     def __str__(self):
-        frame, more = self._summary()
+        frame, rest = self._summary()
         if frame.empty:
             return repr(self)
         text = f"{self!r}\n{frame.to_string(index=False, float_format='{:.4g}'.format, na_rep='')}"
-        return f"{text}\n... and {more}" if more else text
+        return f"{text}\n... and {rest}" if rest else text
 
     def _repr_html_(self):
         from html import escape
 
-        frame, more = self._summary()
+        frame, rest = self._summary()
         table = frame.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-        return f"<p>{escape(repr(self))}</p>{table}" + (f"<p>and {more}</p>" if more else "")
+        return f"<p>{escape(repr(self))}</p>{table}" + (f"<p>and {rest}</p>" if rest else "")
 
 
 def more(n: int, what: str) -> str:

@@ -15,8 +15,8 @@ from splitcredit.gaps.prediction_gap import (
     GapProblem,
     only_output,
     refuse_nan,
+    report_share,
     rows_to_perturb,
-    told,
 )
 from splitcredit.gaps.rankings import Rankings
 
@@ -142,8 +142,8 @@ def _in_double_precision(problem, X, order, top, done):
         sets[np.arange(len(rows)), features] = True
         # A feature that no split tests adds nothing.
         tried = np.where(chosen, -1.0, so_far[:, None])
-        tell = partial(told, done, n / top)
-        tried[rows, features] = exact.gaps(trees, x, tail, rows, sets, tell)
+        report = partial(report_share, done, n / top)
+        tried[rows, features] = exact.gaps(trees, x, tail, rows, sets, report)
         equal = tried >= tried.max(axis=1, keepdims=True) * (1.0 - TIE)
         best = order[place][equal[:, order[place]].argmax(axis=1)]
         tied[:, place] = np.count_nonzero(equal, axis=1) > 1

@@ -306,8 +306,8 @@ class GapProblem:
             sets = masks[rows] if len(masks) == len(X) else np.repeat(masks, len(x), axis=0)
             row_of_set = np.repeat(np.arange(len(x)), n_sets)
             sets = sets.reshape(-1, X.shape[1])
-            tell = done and partial(told, done, len(x))
-            pairs = exact.gaps(self.gap_forest, x, tail, row_of_set, sets, tell)
+            report = done and partial(report_share, done, len(x))
+            pairs = exact.gaps(self.gap_forest, x, tail, row_of_set, sets, report)
             out[rows] = pairs.reshape(-1, n_sets)
         return out
 
@@ -327,8 +327,8 @@ class GapProblem:
         return X.astype(self.forest.x_dtype, copy=False).astype(np.float64), tail
 
 
-def told(done, n_rows, share):
-    """A share of so many rows is done."""
+def report_share(done, n_rows, share):
+    """Call `done` with the number of rows that are a share of so many."""
     done(share * n_rows)
 
 

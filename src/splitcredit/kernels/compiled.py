@@ -158,21 +158,21 @@ def in_portions(kernel, n_pieces: int, arguments: tuple, done: Callable | None =
 
     The first portion is one piece. Portions double while they take less than `SHORT` seconds, so
     that an interrupt, which Python sees between two of them, soon ends the work. The calling thread
-    tells `done` how many pieces were taken since it last did.
+    calls `done` with the number of pieces that were taken since the last call.
     """
     n_threads = min(numba.get_num_threads(), n_pieces)
     if n_pieces < 1:
         return
     portions = _Portions(n_pieces, -(-n_pieces // (n_threads * PORTIONS)))
 
-    def work(tell=None):
+    def work(report=None):
         size = 1
         while span := portions.next(size):
             began = time.perf_counter()
             kernel(*span, *arguments)
             size *= 2 if time.perf_counter() - began < SHORT else 1
-            if tell:
-                tell(portions.newly_taken())
+            if report:
+                report(portions.newly_taken())
 
     others = [_pool().submit(work) for _ in range(n_threads - 1)]
     try:
@@ -193,7 +193,7 @@ class _Portions:
 
     def __init__(self, n_pieces, most):
         self._left, self._n, self._most, self._lock = 0, n_pieces, most, Lock()
-        self._told = 0
+        self._reported = 0
 
     def next(self, size):
         """The first of some pieces and the one behind the last, or None if none is left."""
@@ -204,8 +204,8 @@ class _Portions:
 
     def newly_taken(self):
         """Number of pieces that were taken since this was last asked."""
-        before, self._told = self._told, self._left
-        return self._told - before
+        before, self._reported = self._reported, self._left
+        return self._reported - before
 
     def stop(self):
         """No piece is left."""

@@ -73,10 +73,10 @@ def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
         Called with the shares of the pairs that were done since its last call.
     """
     out, n = np.zeros(len(rows)), len(rows)
-    tell = (lambda pairs: done(pairs / n)) if done else None
+    report = (lambda pairs: done(pairs / n)) if done else None
     if n and len(gap_forest.trees):
         arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen)
-        _gaps(n, *arrays, out, done=tell)
+        _gaps(n, *arrays, out, done=report)
     elif done:
         done(1.0)
     return out / gap_forest.divisor
