@@ -9,7 +9,7 @@ compared with the predictions of the library, which runs in a process of its own
 
 import argparse
 import base64
-import importlib
+import importlib.util
 import io
 import json
 import os
@@ -35,6 +35,8 @@ SECONDS = 1.0
 PATIENCE = 3
 # What is no fault.
 FINE = ("taken", "refused", "alike", "not read by the library, and damaged where no tree is")
+# Fields in XGBoost's JSON, in which it reads 0.0 and refuses 0.
+DECIMALS = ("split_conditions", "base_weights", "loss_changes", "sum_hessian", "weight_drop")
 # Format -> ending of its files.
 ENDINGS = {
     "xgboost-json": ".json",
@@ -45,8 +47,15 @@ ENDINGS = {
     "skops": ".skops",
     "npz": ".npz",
 }
-# The libraries of today read no binary files of XGBoost; a Forest has no other library.
-WITHOUT_LIBRARY = ("xgboost-binary", "npz")
+# Format -> the library that predicts with its files. Those of today read no binary files of
+# XGBoost, and a Forest has no other library.
+LIBRARIES = {
+    "xgboost-json": "xgboost",
+    "xgboost-ubj": "xgboost",
+    "lightgbm": "lightgbm",
+    "catboost": "catboost",
+    "skops": "skops",
+}
 FORMER = Path(__file__).parent / "models" / "former"
 ODD = [0, -1, 1, 2, 7, 1.7, 0.5, 2**31, 2**63, 10**30, 1e300, "nan", "Infinity", "", "x", None]
 ODD += [True, [], {}, [1], [[0.5]], {"a": 1}]
@@ -96,6 +105,11 @@ def _of_sklearn(kind):
     file = io.BytesIO()
     np.savez(file, **to_forest(model).to_arrays())
     return file.getvalue()
+
+
+def library_is_here(kind) -> bool:
+    """Whether there is a library that predicts with files of a format, and it is installed."""
+    return kind in LIBRARIES and importlib.util.find_spec(LIBRARIES[kind]) is not None
 
 
 def damaged(kind, raw, rng) -> bytes:
@@ -279,7 +293,7 @@ def _difference(kind, forest, answer):
 
 def predict(kind):
     """Answer each line of standard input, a path and a number of features, by predictions."""
-    importlib.import_module({"skops": "sklearn.tree"}.get(kind, kind.partition("-")[0]))
+    importlib.import_module(LIBRARIES[kind])
     importlib.import_module("splitcredit._command_files")
     for line in sys.stdin:
         path, n_features = line.rstrip("\n").split("\t")
@@ -301,7 +315,12 @@ def _of_library(kind, path, X):
     if kind.startswith("xgboost"):
         import xgboost
 
-        booster = xgboost.Booster(model_file=path)
+        try:
+            booster = xgboost.Booster(model_file=path)
+        except xgboost.core.XGBoostError as error:
+            if "from Integer to Number" not in str(error):
+                raise
+            booster = xgboost.Booster(model_file=_with_decimals(path))
         kinds = {"feature_types": booster.feature_types, "feature_names": booster.feature_names}
         matrix = xgboost.DMatrix(X, **kinds, enable_categorical=True)
         return booster.predict(matrix, output_margin=True, validate_features=False)
@@ -320,6 +339,15 @@ def _of_library(kind, path, X):
     from splitcredit import _command_files
 
     return _command_files.model_of(path).predict_proba(X)
+
+
+def _with_decimals(path):
+    """The same model with 0.0 in the place of 0."""
+
+    def converted(part):
+        return part | {key: list(map(float, part[key])) for key in DECIMALS if key in part}
+
+    return bytearray(json.dumps(json.loads(Path(path).read_text(), object_hook=converted)).encode())
 
 
 def run(kind, number, n_compared, folder, first=0):
@@ -360,12 +388,14 @@ def main():
     warnings.simplefilter("error", RuntimeWarning)
     for kind in given.formats:
         start = time.perf_counter()
-        n_compared = 0 if kind in WITHOUT_LIBRARY else given.compared
+        n_compared = given.compared if library_is_here(kind) else 0
         with tempfile.TemporaryDirectory() as folder:
             result = run(kind, given.number, n_compared, folder, given.first)
         counts, alike, seconds, memory = result
         print(f"{kind}: {given.number} files in {time.perf_counter() - start:.0f} s")
         print(f"  at most {seconds:.2f} s and {memory} KiB of memory")
+        if kind in LIBRARIES and not library_is_here(kind):
+            print(f"  compared with no library: {LIBRARIES[kind]} is not installed")
         for title, counter in (("read", counts), ("library", alike)):
             for words, n in counter.most_common():
                 print(f"  {title}: {n} {words}")

@@ -1,7 +1,5 @@
 """Some of the damaged files of `damaged.py`, which runs as many as are wanted."""
 
-import importlib.util
-
 import pytest
 
 import damaged
@@ -14,8 +12,7 @@ NUMBER, COMPARED = 145, 2
 @pytest.mark.parametrize("kind", damaged.ENDINGS)
 def test_damaged_files_are_refused_by_name_or_read_as_their_library_reads_them(kind, tmp_path):
     """Red if a file ends in an error from inside, takes much memory, or predicts otherwise."""
-    library = kind.partition("-")[0]
-    is_here = kind not in (*damaged.WITHOUT_LIBRARY, "skops") and importlib.util.find_spec(library)
+    is_here = damaged.library_is_here(kind)
     counts, alike, _, _ = damaged.run(kind, NUMBER, COMPARED if is_here else 0, tmp_path)
     assert set(counts) == {"taken", "refused"} and sum(counts.values()) == NUMBER
-    assert set(alike) <= set(damaged.FINE) and bool(alike) == bool(is_here)
+    assert set(alike) <= set(damaged.FINE) and bool(alike) == is_here

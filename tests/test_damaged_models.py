@@ -84,6 +84,16 @@ def test_a_model_of_xgboost_without_one_of_its_trees_is_refused(documents, tmp_p
     assert "8 trees" in refusal(tmp_path, json.dumps(content).encode(), "model.json")
 
 
+def test_splits_by_categories_without_their_lists_are_refused(documents, tmp_path):
+    """Red if they are read as splits at a number."""
+    content = json.loads(documents["xgboost"])
+    for tree in content["learner"]["gradient_booster"]["model"]["trees"]:
+        tree["split_type"][0] = 1
+        for key in ("categories", "categories_nodes", "categories_segments", "categories_sizes"):
+            del tree[key]
+    assert "lacks" in refusal(tmp_path, json.dumps(content).encode(), "model.json")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
@@ -94,6 +104,11 @@ def test_a_model_of_xgboost_without_one_of_its_trees_is_refused(documents, tmp_p
         ("tree_sizes=", "tree_sizes=1", "other sizes than tree_sizes"),
         ("num_leaves=7", "num_leaves=100000000", "fewer values of leaves than num_leaves says"),
         ("pandas_categorical:", "pandas_categorical:[[", "damaged"),
+        ("shrinkage=1\n\n", "shrinkage=1\nJ", "a tree without an empty line behind it"),
+        ("label_index=0\n", "label_index=0", "two lines of its head in one"),
+        ("objective=", "objective=average_output", "two lines of its head in one"),
+        ("max_feature_idx=3", "max_feature_idx=2", "other numbers of features"),
+        ("num_cat=", "num_cat\r", "a lone carriage return"),
     ],
 )
 def test_a_model_of_lightgbm_that_contradicts_itself_is_refused(
@@ -233,6 +248,14 @@ def test_fields_of_a_forest_are_not_read_as_something_else(over, reason):
 @pytest.fixture(scope="module")
 def grown():
     return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y)
+
+
+def test_a_fitted_model_that_counts_other_classes_than_it_has_is_refused():
+    """Red if it is read: its predict_proba has as many columns as n_classes_ says."""
+    model = RandomForestClassifier(1, max_depth=2, random_state=0).fit(X, Y)
+    model.n_classes_ = 2
+    with pytest.raises(ValueError, match="n_classes_ is 2, and classes_ has 3"):
+        splitcredit.to_forest(model)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def read(path) -> Forest:
         if library == "lightgbm":
             lightgbm.check_whole(content, name)
             forest = lightgbm.from_pieces([content], name)
-            lightgbm.check_sizes(content, name)  # after what says more
+            lightgbm.check_form(content, name)  # after what says more
             return forest
         if library == "catboost":
             return catboost.from_content(content, name)

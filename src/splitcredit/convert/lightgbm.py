@@ -110,12 +110,31 @@ def check_whole(text, name) -> None:
         )
 
 
-def check_sizes(text, name) -> None:
-    """Raise a ValueError if the trees of a text are not of the sizes by which LightGBM cuts it."""
+def check_form(text, name) -> None:
+    """Raise a ValueError if LightGBM refuses a text, or reads other trees in it.
+
+    It cuts the text by the sizes of the trees, and reads each of them up to an empty line.
+    """
     head, *trees = _inside(text)[0].split("\nTree=")
-    sizes = re.search(r"^tree_sizes=(.*)$", head, re.M)
-    if sizes is not None and sizes[1].split() != [str(len(f"Tree={tree}\n")) for tree in trees]:
-        raise ValueError(f"the {name} has trees of other sizes than tree_sizes: save it again")
+    values = dict(line.partition("=")[::2] for line in head.split("\n"))
+    sizes, n_features = values.get("tree_sizes"), len(values["feature_names"].split(" "))
+    of_features = values.get("feature_infos", "").split()
+    if sizes is not None and sizes.split() != [str(len(f"Tree={tree}\n")) for tree in trees]:
+        reason = "trees of other sizes than tree_sizes"
+    elif not all(tree.endswith("\n") for tree in trees):
+        reason = "a tree without an empty line behind it"
+    elif (
+        any("=" in value for key, value in values.items() if key != "feature_names")
+        or "average_output" in values.get("objective", "")
+    ):
+        reason = "two lines of its head in one"
+    elif [str(n_features - 1), n_features] != [values.get("max_feature_idx"), len(of_features)]:
+        reason = "other numbers of features in feature_names, feature_infos and max_feature_idx"
+    elif "\0" in text or "\r" in text:
+        reason = "a zero or a lone carriage return"
+    else:
+        return
+    raise ValueError(f"the {name} has {reason}: save it again")
 
 
 def _inside(text):

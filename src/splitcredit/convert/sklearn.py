@@ -143,6 +143,12 @@ def _labels_of_outputs(model):
         pairs = zip(_nodes.target_names(n_targets), model.classes_, strict=True)
         names = (f"{target}={label}" for target, labels in pairs for label in labels)
         return {"output_names": tuple(names)}
+    n_classes = getattr(model, "n_classes_", len(model.classes_))
+    if n_classes != len(model.classes_):
+        raise ValueError(
+            f"this {type(model).__name__} is damaged: n_classes_ is {n_classes}, and classes_ has "
+            f"{len(model.classes_)}"
+        )
     boosted = hasattr(model, "n_trees_per_iteration_") or isinstance(
         model, ensemble.AdaBoostClassifier
     )

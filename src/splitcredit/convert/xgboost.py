@@ -234,13 +234,8 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     nodes, members = [], []
     # Before XGBoost 1.3 there are no such lists.
     has_lists = "categories_nodes" in trees[0] or "categories" in trees[0]
-    if not labels and not has_lists:
-        return {}
-    if (
-        not labels
-        and _is_empty(trees, "categories_nodes")
-        and not _column(trees, "split_type").any()
-    ):
+    has_types = "split_type" in trees[0] and _column(trees, "split_type").any()
+    if not labels and not has_types and (not has_lists or _is_empty(trees, "categories_nodes")):
         return {}
     new_index = np.full(arrays["source"].max() + 1, -1)
     new_index[arrays["source"]] = np.arange(len(arrays["source"]))
