@@ -123,10 +123,9 @@ def check_form(text, name) -> None:
         reason = "trees of other sizes than tree_sizes"
     elif not all(tree.endswith("\n") for tree in trees):
         reason = "a tree without an empty line behind it"
-    elif (
-        any("=" in value for key, value in values.items() if key != "feature_names")
-        or "average_output" in values.get("objective", "")
-    ):
+    elif any(
+        "=" in value for key, value in values.items() if key != "feature_names"
+    ) or "average_output" in values.get("objective", ""):
         reason = "two lines of its head in one"
     elif [str(n_features - 1), n_features] != [values.get("max_feature_idx"), len(of_features)]:
         reason = "other numbers of features in feature_names, feature_infos and max_feature_idx"
