@@ -61,6 +61,7 @@ PARAMETERS = ("learner_model_param",)
         (("objective",), 3, "damaged"),
         ((*TREE, "left_children", 0), -5, "left_children must be -1 at leaves"),
         ((*TREE, "default_left", 0), 3, "default_left must be 0 or 1"),
+        ((*TREE, "split_type", 0), 5, "split_type must be 0 or 1"),
         ((*TREE, "categories_nodes"), [99], "damaged"),
         (("gradient_booster", "model", "iteration_indptr"), [1, 9], "must rise from 0 to the 9"),
     ],
@@ -92,6 +93,17 @@ def test_splits_by_categories_without_their_lists_are_refused(documents, tmp_pat
         for key in ("categories", "categories_nodes", "categories_segments", "categories_sizes"):
             del tree[key]
     assert "lacks" in refusal(tmp_path, json.dumps(content).encode(), "model.json")
+
+
+@pytest.mark.parametrize("said", ["x", "0", "2"])
+def test_a_model_of_lightgbm_with_another_number_of_splits_by_categories_is_refused(tmp_path, said):
+    """Red if they are read: LightGBM goes by num_cat, and takes a text for 0."""
+    options = {"verbose": -1, "min_data_per_group": 5, "cat_smooth": 1, "num_threads": 1}
+    codes = X.round().clip(-2) + 2
+    data = lightgbm.Dataset(codes, codes[:, 0] == 1, categorical_feature=[0])
+    text = lightgbm.train(options, data, 1).model_to_string()
+    assert "\nnum_cat=1\n" in text
+    assert "num_cat" in refusal(tmp_path, text.replace("num_cat=1", f"num_cat={said}").encode())
 
 
 @pytest.mark.parametrize(
@@ -145,6 +157,7 @@ def test_a_folder_is_named_as_one(tmp_path):
 
 
 BORDERS = [{"borders": [0.5, 1.5], "feature_id": "a", "flat_feature_index": 0}]
+BOOLEAN = [BORDERS[0] | {"flat_feature_index": False}]
 
 
 def catboost(**over):
@@ -179,6 +192,7 @@ def test_a_model_of_catboost_that_contradicts_itself_is_refused(tmp_path, over, 
     [
         ({"scale_and_bias": [1, 0.5]}, "scale_and_bias must have lists of numbers"),
         ({"scale_and_bias": [True, [0]]}, "scale_and_bias must have lists of numbers"),
+        ({"features_info": {"float_features": BOOLEAN}}, "flat_feature_index False"),
         ({"model_info": {"class_params": {"class_to_label": [0, 2]}}}, "class_to_label"),
         ({"features_info": {"float_features": BORDERS * 2}}, "flat_feature_index 0"),
     ],

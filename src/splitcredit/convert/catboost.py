@@ -140,7 +140,7 @@ def _check_features(features, name):
     """Refuse features that are not the columns in their order, or have gaps of an unknown kind."""
     for j, one in enumerate(features):
         place, gaps = one.get("flat_feature_index", 0), one.get("nan_value_treatment", "AsIs")
-        if place != j or gaps not in ("AsIs", "AsFalse", "AsTrue"):
+        if type(place) is not int or place != j or gaps not in ("AsIs", "AsFalse", "AsTrue"):
             raise ValueError(
                 f"feature {j} of this {name} has flat_feature_index {place!r} and "
                 f"nan_value_treatment {gaps!r}, which are no place and no rule: save it again"
@@ -158,7 +158,8 @@ def _check_borders(content, features, name):
         return
     for split in _all_splits(content):
         number = split.get("split_index", 0)
-        if not (0 <= number < len(known) and known[number] == _split(split)):
+        is_place = type(number) is int and 0 <= number < len(known)
+        if not (is_place and known[number] == _split(split)):
             raise ValueError(
                 f"this {name} has a split of feature {split['float_feature_index']} at "
                 f"{split['border']}, and its split_index {number} is of another: save it again"

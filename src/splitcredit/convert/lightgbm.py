@@ -22,7 +22,7 @@ from splitcredit.kernels.readers import decimals, lines
 # Keys of a tree that have one number, or none in former releases; of lists with a number for each
 # leaf and for each split; and of trees that split by categories: where the bitset of each split
 # begins, and the bitsets.
-_SINGLE = ("num_leaves", "is_linear")
+_SINGLE = ("num_leaves", "is_linear", "num_cat")
 _LEAVES = ("leaf_value", "leaf_count")
 _SPLITS = (
     "split_feature",
@@ -160,7 +160,7 @@ def from_pieces(pieces, name, classes=None) -> Forest:
     averaged = "average_output" in head
     arrays, decision = _flat(trees, n_outputs, averaged, name)
     by_category = np.flatnonzero(decision & _BY_CATEGORY)
-    members = _members(trees, arrays, by_category)
+    members = _members(trees, arrays, by_category, name)
     missing_value = _missing_value(
         arrays["feature"], decision, features, by_category, members, name
     )
@@ -195,8 +195,8 @@ def _n_outputs(head, n_trees, name):
     given = head["num_tree_per_iteration"], head.get("num_class", head["num_tree_per_iteration"])
     if not all(text.isdecimal() and int(text) > 0 for text in given):
         raise ValueError(
-            f"this {name} has num_tree_per_iteration={given[0]} and num_class={given[1]}, which "
-            "are numbers from 1: save it again"
+            f"this {name} has {given[0]!r} as num_tree_per_iteration and {given[1]!r} as "
+            "num_class, which are numbers from 1: save it again"
         )
     n_outputs, n_classes = map(int, given)
     if n_outputs != n_classes or n_trees % n_outputs:
@@ -229,6 +229,8 @@ class _Trees:
     Attributes
     ----------
     n_leaves : int64 (n_trees,)
+    n_by_category : float64 (n_trees,)
+        How many splits by categories each tree says that it has.
     """
 
     def __init__(self, pieces, name):
@@ -238,8 +240,10 @@ class _Trees:
         begins, ends = lines.find(self._text, keys)
         self._places = dict(zip(keys, zip(begins, ends, strict=True), strict=True))
         n_trees = begins.shape[1]
-        one, linear, leaves = np.ones(n_trees, np.int64), np.zeros(n_trees), np.zeros(n_trees)
-        self.read("is_linear", np.arange(n_trees), one, linear, also=np.zeros_like(one))
+        one, none = np.ones(n_trees, np.int64), np.zeros(n_trees, np.int64)
+        linear, leaves, self.n_by_category = np.zeros((3, n_trees))
+        self.read("is_linear", np.arange(n_trees), one, linear, also=none)
+        self.read("num_cat", np.arange(n_trees), one, self.n_by_category, also=none)
         if linear.any():
             raise ValueError(
                 f"tree {int(linear.argmax())} of this {name} has linear functions in its leaves: "
@@ -330,7 +334,7 @@ def _missing_value(features_of_nodes, decision, features, by_category, members, 
     return 0.0
 
 
-def _members(trees, arrays, by_category):
+def _members(trees, arrays, by_category, name):
     """The categories that go left at each of some nodes, which split by categories."""
     bitsets, n_bitsets = [], []
     for bounds, words in zip(*map(trees.texts, _BITSETS), strict=True):
@@ -339,11 +343,12 @@ def _members(trees, arrays, by_category):
         bitsets += [members_of(words[a:b]) for a, b in pairwise(bounds)]
         n_bitsets.append(len(bounds) - 1)
     # A split keeps the number of its bitset within the tree as its threshold.
-    tree = np.searchsorted(arrays["tree_offsets"], by_category, side="right")
-    _, tree_with_bitsets = np.unique(tree, return_inverse=True)
-    first = np.concatenate([[0], np.cumsum(n_bitsets, dtype=np.int64)])
-    numbers = first[tree_with_bitsets] + arrays["threshold"][by_category].astype(np.int64)
-    return [bitsets[number] for number in numbers]
+    tree = np.searchsorted(arrays["tree_offsets"], by_category, side="right") - 1
+    said, number = trees.n_by_category, arrays["threshold"][by_category].astype(np.int64)
+    if said[said > 0].tolist() != n_bitsets or not ((number >= 0) & (number < said[tree])).all():
+        raise ValueError(f"this {name} has other splits by categories than num_cat says")
+    first = np.concatenate([[0], np.cumsum(said, dtype=np.int64)])
+    return [bitsets[k] for k in first[tree] + number]
 
 
 def _labels(text):

@@ -234,8 +234,10 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     nodes, members = [], []
     # Before XGBoost 1.3 there are no such lists.
     has_lists = "categories_nodes" in trees[0] or "categories" in trees[0]
-    has_types = "split_type" in trees[0] and _column(trees, "split_type").any()
-    if not labels and not has_types and (not has_lists or _is_empty(trees, "categories_nodes")):
+    types = _column(trees, "split_type") if "split_type" in trees[0] else np.zeros(1)
+    if not np.isin(types, (0, 1)).all():
+        raise ValueError("split_type must be 0 or 1")
+    if not labels and not types.any() and (not has_lists or _is_empty(trees, "categories_nodes")):
         return {}
     new_index = np.full(arrays["source"].max() + 1, -1)
     new_index[arrays["source"]] = np.arange(len(arrays["source"]))
