@@ -7,7 +7,11 @@ from dataclasses import replace
 import numba
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 from forests import (
     DRAWN,
@@ -257,6 +261,14 @@ class TestChoiceOfOutputs:
         message = r"output=.* is not one of 'all', 'predicted', an index below 2, .*'class 0'"
         with pytest.raises(ValueError, match=message):
             explained(stump(), np.zeros((1, 3)), name, output=output)
+
+
+def test_the_first_of_two_classes_has_the_score_with_the_other_sign():
+    X = np.arange(20.0)[:, None]
+    model = GradientBoostingClassifier(n_estimators=3).fit(X, np.repeat(["no", "yes"], [15, 5]))
+    a = explain(model, X, "saabas", output="no")
+    assert a.output_names == ("no",)
+    np.testing.assert_allclose(a.totals()[:, 0], -model.decision_function(X), rtol=1e-12)
 
 
 def assert_equal_attributions(a, b):

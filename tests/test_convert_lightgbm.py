@@ -55,6 +55,23 @@ def test_scores_of_other_objectives(objective):
     assert twins.largest_error(to_forest(booster).predict(X)[:, 0], theirs) <= 1e-12
 
 
+def test_two_classes_with_a_score_each_are_two_outputs():
+    X, rng = drawn()
+    booster = train({"objective": "multiclass", "num_class": 2}, X, rng.integers(0, 2, len(X)))
+    assert to_forest(booster).output_names == ("0", "1")
+
+
+def test_categories_beyond_the_first_32_keep_their_numbers():
+    """Their bits lie in another word than those of the first."""
+    _, rng = drawn()
+    X = rng.integers(0, 70, (700, 2)).astype(float)
+    parameters = {"min_data_per_group": 1, "cat_smooth": 0, "max_cat_threshold": 64}
+    booster = train(parameters, X, X[:, 0] % 3, categorical_feature=[0])
+    forest = to_forest(booster)
+    assert max(map(max, forest.categories.members)) > 32
+    assert twins.largest_error(forest.predict(X)[:, 0], booster.predict(X)) <= 1e-12
+
+
 def test_a_class_that_never_occurs_has_trees_of_one_node():
     X, rng = drawn()
     booster = train({"objective": "multiclass", "num_class": 4}, X, rng.integers(0, 3, len(X)))

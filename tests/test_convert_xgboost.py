@@ -233,6 +233,15 @@ def test_a_classifier_of_several_targets_has_a_score_for_each():
     assert twins.largest_error(forest.predict(X), theirs) <= FLOAT32
 
 
+def test_one_tree_with_a_value_for_each_target_is_read():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    booster = train({"multi_strategy": "multi_output_tree", "max_depth": 2}, X, X, rounds=1)
+    forest = to_forest(booster)
+    assert forest.n_trees == 1 and forest.several_targets
+    assert twins.largest_error(forest.predict(X), booster.predict(xgboost.DMatrix(X))) <= 1e-6
+    assert not to_forest(train({"max_depth": 2}, X, X[:, 0], rounds=1)).several_targets
+
+
 def test_covers_of_vector_leaves_count_a_row_once():
     """XGBoost adds the hessians of all targets up."""
     X, _ = drawn()

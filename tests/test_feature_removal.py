@@ -31,6 +31,14 @@ def case():
     return to_forest(model), X, y, order
 
 
+def test_a_reference_without_rows_is_refused():
+    forest, X, y, order = case()
+    given = (y[:2], order[:2], [1], X[:0], 2)
+    with pytest.raises(ValueError, match="the reference has no rows: pass at least one"):
+        randomizing.randomized_rmse(forest, X[:2], *given)
+    randomizing.randomized_rmse(forest, X[:2], *given[:3], X[:1], 2)  # one will do
+
+
 def test_randomized_predictions_equal_the_definition():
     forest, X, y, order = case()
     X, y, order, reference = X[:6], y[:6], order[:6], X[50:90]

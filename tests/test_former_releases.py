@@ -90,6 +90,32 @@ def test_a_text_of_LightGBM_need_not_say_where_its_trees_end(title, tmp_path):
         to_forest(path)
 
 
+@pytest.mark.parametrize(("name", "key"), FILES)
+def test_leaves_have_no_children(name, key, tmp_path):
+    """Red if a node that pruning has cut off, or none, is made the child of a leaf."""
+    forest = to_forest(saved(name, key, tmp_path))
+    leaves = forest.feature < 0
+    assert set(forest.left[leaves]) == {-1} == set(forest.right[leaves])
+
+
+def test_categories_of_nodes_that_pruning_has_cut_off_are_left_out(tmp_path):
+    """Before XGBoost 1.6 such nodes stayed in the file; red if others get their categories."""
+    X = np.random.default_rng(0).integers(0, 5, (200, 2))
+    y = 3 * (X[:, 0] % 2) + X[:, 1] % 2
+    data = xgboost.DMatrix(X, y, feature_types=["c", "c"], enable_categorical=True)
+    content = json.loads(xgboost.train({"max_depth": 2, "nthread": 1}, data, 1).save_raw("json"))
+    (tree,) = content["learner"]["gradient_booster"]["model"]["trees"]
+    assert tree["categories_nodes"] == [0, 1, 2]
+    left, right = tree["left_children"], tree["right_children"]
+    # The root has the children of node 2 in place of its own, which are cut off as nodes 3 and 4.
+    left[0], right[0] = left[2], right[2]
+    left[1] = right[1] = left[2] = right[2] = -1
+    tree["sum_hessian"][0] = tree["sum_hessian"][2]
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    forest = to_forest(tmp_path / "model.json")
+    assert forest.n_nodes == 3 and len(forest.categories.members) == 1
+
+
 def test_bits_of_missing_zeros_at_splits_by_categories_have_no_meaning():
     """Former releases wrote them for sparse rows."""
     rng = np.random.default_rng(0)

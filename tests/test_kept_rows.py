@@ -118,3 +118,11 @@ def test_a_picture_colors_itself_and_shows_the_labels_of_categories(tmp_path):
     numbers = splitcredit.explain(model.fit(X[["size"]], X["size"]), X[["size"]])
     numbers.save(tmp_path / "a.npz")
     assert Attribution.load(tmp_path / "a.npz").data.tolist() == X[["size"]].to_numpy().tolist()
+
+
+def test_rows_of_a_list_are_kept_as_an_array():
+    """Red if they stay a list, whose columns nothing can take."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = make_pipeline(StandardScaler(), RandomForestRegressor(3, random_state=0))
+    a = splitcredit.explain(model.fit(X, X[:, 0]), X.tolist())
+    assert isinstance(a.source.rows, np.ndarray) and a.source.rows.tolist() == X.tolist()

@@ -530,7 +530,11 @@ def test_rankings_are_checked(rankings, message):
 
 @pytest.mark.parametrize(
     ("noise", "known"),
-    [(Normal(), stats.norm), (Laplace(), stats.laplace), (Uniform(2.0), stats.uniform(-2, 4))],
+    [
+        (Normal(2.0), stats.norm(scale=2)),
+        (Laplace(), stats.laplace),
+        (Uniform(2.0), stats.uniform(-2, 4)),
+    ],
 )
 def test_noises_have_their_probabilities_in_both_tails(noise, known):
     t = np.linspace(-12, 12, 49)
@@ -571,3 +575,12 @@ def test_a_sample_is_counted():
 def test_perturbations_check_what_they_are_given(wrong):
     with pytest.raises(ValueError, match=r"expected|must be"):
         wrong()
+
+
+@pytest.mark.parametrize("noise", [Normal(2.0), Laplace(), Uniform()])
+def test_a_feature_of_scale_0_does_not_move(noise):
+    """Red if its distance to a threshold, here 0, is divided by the scale."""
+    tree = split(0, 0.5, leaf(1.0), split(1, 0.2, leaf(0.0), leaf(3.0)))
+    forest, X = grow([tree], 2), [[0.5, 0.1], [0.7, 0.4]]
+    ours = pg2(forest, X, [0, 1], noise, [0.0, 1.0])
+    assert ours.tobytes() == pg2(forest, X, [1], noise).tobytes() and ours[1] > 0

@@ -333,3 +333,8 @@ def test_pools_of_no_streams_or_samples_are_refused(number):
     (name,) = number
     with pytest.raises(ValueError, match=f"{name}=.*: expected a whole number, at least 1"):
         noise.noise_pool("mc", 2, **{"n_samples": 4, **number})
+
+
+def test_counts_are_those_of_the_papers_figure():
+    thousands = (0.1, 0.5, 1, 2, 4, 6, 8, 10, 15, 20, 25, 30, 35)
+    assert [count / 1000 for count in sampling.COUNTS] == list(thousands)

@@ -326,6 +326,7 @@ BAD = [
     ({"imputer": "mean"}, r"imputer='mean': available are 'marginal', 'conditional'"),
     ({"algorithm": "kernel"}, r"algorithm='kernel': available are 'sampled', 'exact'"),
     ({"threshold": 0}, r"threshold=0: expected a number between 0 and 1"),
+    ({"threshold": 1}, r"threshold=1: expected a number between 0 and 1"),
     ({"n_permutations": 1}, r"n_permutations=1: expected a whole number, at least 2"),
     ({"n_permutations": 1e3}, r"n_permutations=1000.0: expected a whole number, at least 2"),
     ({"random_state": None}, r"random_state=None: expected a whole number, at least 0"),

@@ -10,8 +10,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 
 import twins_sage
 from forests import whole_numbers
-from splitcredit import _chunks, explain, importance
+from splitcredit import _chunks, explain, importance, to_forest
 from splitcredit.importances import _coalitions
+from splitcredit.importances.sage import link_of
 
 CURVES = ["probability", "log_loss"]
 
@@ -130,3 +131,16 @@ def test_what_has_no_softmax_is_refused(case):
         explained((case[0], case[1], np.full(len(y), "z")), "log_loss")
     with pytest.raises(ValueError, match="n_permutations=2: expected a whole number, at least 4"):
         explained(case, "probability", n_permutations=2)
+
+
+def test_two_pairs_of_orders_have_a_standard_error(case):
+    """It is that of one degree of freedom."""
+    few = explained(case, "probability", 1, n_permutations=4)
+    assert 0 < few.parameters["largest_standard_error"] < 1
+
+
+def test_a_model_with_a_score_for_each_of_two_classes_predicts_probabilities():
+    X, y = whole_numbers("classes", 60, 3, 4)
+    model = LGBMClassifier(n_estimators=2, objective="multiclass", num_class=2, verbose=-1)
+    model.fit(X, y % 2)
+    assert link_of(model, to_forest(model)) == "probability"

@@ -8,6 +8,7 @@ import pytest
 import xgboost
 from sklearn.ensemble import (
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -153,6 +154,19 @@ def test_sage_adds_up_to_what_the_features_save_of_the_models_own_loss(model):
     predicted = model.predict(X)
     saved = ((predicted.mean() - TARGETS) ** 2).mean() - ((predicted - TARGETS) ** 2).mean()
     assert scores.values.sum() == pytest.approx(saved, rel=2 * SINGLE)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (GradientBoostingRegressor(n_estimators=2), ("raw_value", "squared_error")),
+        (GradientBoostingRegressor(n_estimators=2, loss="huber"), ("raw_value", None)),
+        (HistGradientBoostingRegressor(max_iter=2, loss="poisson"), (None, None)),
+    ],
+)
+def test_a_loss_says_whether_the_sum_of_the_trees_is_the_prediction(model, expected):
+    found = units.units(model.fit(X, TARGETS - TARGETS.min() + 1))
+    assert (found.tree_output, found.objective) == expected
 
 
 def test_a_booster_with_an_objective_of_its_users_own_has_no_units_and_no_link():
