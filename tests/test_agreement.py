@@ -305,7 +305,7 @@ def test_the_limit_of_a_mean_grows_with_the_root_of_the_number_of_trees():
         theirs = replace(ours, parameters=package)
         table = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")])
         limits.append(table["limit"].item())
-    assert limits[1] == pytest.approx(4 * limits[0])
+    assert limits[1] == pytest.approx(4 * limits[0], rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize(("value", "cause"), [(1.0, "draws of the package"), (1.1, "unexplained")])
@@ -324,4 +324,20 @@ def test_the_bound_of_rounding_is_of_the_largest_values_of_all_trees():
     limit = agreement._compared(ours, theirs, forest)["limit_float64"]
     total = 1001.0 if forest.aggregate == "sum" else 500.5
     factor = np.sqrt(2 * np.log(2 * ours.values.size / agreement._PROBABILITY))
-    assert limit == pytest.approx(factor * np.sqrt(2) * total * 2.0**-52)
+    assert limit == pytest.approx(factor * np.sqrt(2) * total * 2.0**-52, rel=1e-9, abs=0)
+
+
+def test_a_bound_of_decreases_of_impurity_is_of_impurities_and_of_others_of_values():
+    """The values are a thousand times the impurities here."""
+    forest = grow([split(0, 0.5, leaf(1000.0), leaf(3000.0), impurity=2.0)], 1)
+    peer, limits = {"package": "p", "version": "1", "arithmetic": "float64"}, []
+    for name in ("saabas", "local_mdi"):
+        ours = function_of(name)(forest, np.array([[0.2]]))
+        table = agreement._compared(ours, replace(ours, parameters=peer), forest)
+        limits.append(table["limit_float64"])
+    assert limits[0] == pytest.approx(1500 * limits[1], rel=1e-9, abs=0)
+
+
+def test_differences_without_an_error_are_none_or_infinitely_many_errors():
+    errors = agreement._in_errors(np.array([0.0, 1.0, 3.0]), np.array([0.0, 0.0, 2.0]))
+    assert errors.tolist() == [0.0, np.inf, 1.5]

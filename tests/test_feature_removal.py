@@ -307,6 +307,14 @@ def test_the_bootstrap_of_a_lead_equals_its_definition_and_pairs_the_rows():
     assert 0.5 < means["low"] < means["lead"] < means["high"] < 1.5  # the errors vary by 100
 
 
+def test_one_row_has_a_lead_without_an_interval_and_two_have_an_error():
+    one = _rankings.lead(np.array([4.0]), np.array([1.0]), "rmse", 0)
+    assert one["lead"] == 1.0 and np.isnan([one["low"], one["high"]]).all()
+    # Squares 1 and 3: their standard deviation over sqrt(2), over twice the root of their mean.
+    assert _rankings.rmse_error([1.0, 3.0]) == pytest.approx(1 / np.sqrt(8), rel=1e-12)
+    assert np.isnan(_rankings.rmse_error([1.0]))
+
+
 def test_the_interval_of_a_lead_does_not_depend_on_how_many_resamples_are_held(monkeypatch):
     a, b = np.arange(30.0), np.arange(30.0)[::-1] + 1
     in_one_batch = _rankings.lead(a, b, "rmse", 0)

@@ -199,6 +199,15 @@ def test_another_noise_for_every_feature():
         mixed.draw(random, 5)
 
 
+@pytest.mark.parametrize("sigma", [0.05, 0.3])
+def test_the_gap_of_values_times_a_power_of_two_is_that_times_its_square(sigma):
+    """To the last bit; red if leaves are negligible by their probability alone."""
+    forest, X, masks = pairs(60, seed=3)
+    whole = pg2(forest, X, masks, scale=sigma)
+    small = replace(forest, value=forest.value * 2.0**-40, base=forest.base * 2.0**-40)
+    assert (pg2(small, X, masks, scale=sigma) * 2.0**80).tobytes() == whole.tobytes()
+
+
 def test_same_bytes_for_any_threads_order_and_grouping():
     forest, X, masks = pairs(101)
     with threads(1):

@@ -138,11 +138,15 @@ def test_scores_are_sums_over_the_columns_of_a_feature():
     pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "pg_hat_10", **every_split)
     by_hand = [pg.values[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["pg_hat_10_all_splits"].to_numpy() == pytest.approx(by_hand)
+    pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "pg_051", min_child_oob=0)
+    by_hand = [pg.values[grown.feature_of == j].sum() for j in range(5)]
+    assert values.loc["pg_051_all_splits"].to_numpy() == pytest.approx(by_hand)
     children = single_children.in_a_tree(grown.forest, grown.rows, data.y)
     by_hand = [children[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["single_children"].to_numpy() == pytest.approx(by_hand) and max(by_hand) > 0
-    others = {"pg_hat_10", "pg_hat_051", "pg_051_all_splits", "air"}
-    named = {"mdi_rows", "pg_051_inbag", "pg_hat_10_all_splits", "single_children"}
+    others = {"pg_hat_10", "pg_hat_051", "air"}
+    all_splits = {"pg_051_all_splits", "pg_hat_10_all_splits"}
+    named = {"mdi_rows", "pg_051_inbag", "single_children", *all_splits}
     assert set(values.index) == others | named
 
 

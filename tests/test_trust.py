@@ -7,17 +7,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 import splitcredit
 from batches import Batch
+from forests import grow, leaf, split
 from reproduction import datasets, metrics
 from reproduction.datasets import Dataset
 from reproduction.papers.trust import _cells, _consistency
 from reproduction.peers import random_order
 from splitcredit.attribution import Importance
 from splitcredit.gaps.randomizing import randomized_rmse
-from splitcredit.importances import tree_shap, ufi
+from splitcredit.importances import saabas, tree_shap, ufi
 
 SPLIT = {"dataset": "standardized_split", "test_share": 0.4}
 
@@ -213,6 +218,27 @@ def test_errors_of_numbers_are_those_of_the_library():
     )
     assert added["value"][0] < 1e-12
     assert added["why_empty"][1].startswith("one number a feature")
+
+
+def test_the_first_of_two_classes_is_compared_with_its_own_score():
+    """The forest has the score of the second."""
+    X = np.arange(30.0)[:, None]
+    model = GradientBoostingClassifier(n_estimators=3).fit(X, np.repeat([0, 1], [20, 10]))
+    forest, data = splitcredit.to_forest(model), Dataset(X, np.zeros(30), ("a",))
+    of_predicted = {"s": saabas.explain(forest, X, "predicted")}
+    assert metrics.metric("additivity")(of_predicted, forest, data)["value"][0] < 1e-12
+
+
+def test_steps_of_a_row_are_those_of_the_table_of_measures():
+    """Two trees of one split: T = 2, L = 2, D = 1 on d = 3 features; n = 4 rows, b = 5 others."""
+    forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0)) for _ in range(2)], 3)
+    data, training = (Dataset(np.zeros((n, 3)), np.zeros(n), tuple("abc")) for n in (4, 5))
+    expected = {"splits": 2, "ufi": 2, "tree_shap_interventional": 20, "sage": 7 * 3 * 5 * 2 / 4}
+    given = {"n_permutations": 7}
+    scores = {m: Importance(np.ones(3), data.feature_names, m, given) for m in expected}
+    table = metrics.metric("measures")(scores, forest, data, training)
+    assert dict(zip(table["importance"], table["steps"], strict=True)) == expected
+    assert table["is_global"].all()
 
 
 def test_measures_of_bags_take_the_rows_that_the_trees_were_grown_on(tmp_path):
