@@ -293,7 +293,7 @@ def _difference(kind, forest, answer):
 
 def predict(kind):
     """Answer each line of standard input, a path and a number of features, by predictions."""
-    importlib.import_module(LIBRARIES[kind])
+    importlib.import_module("sklearn.tree" if kind == "skops" else LIBRARIES[kind])
     importlib.import_module("splitcredit._command_files")
     for line in sys.stdin:
         path, n_features = line.rstrip("\n").split("\t")
@@ -383,6 +383,7 @@ def main():
     parser.add_argument("--compared", type=int, default=400)
     parser.add_argument("--predict")
     given = parser.parse_args()
+    warnings.simplefilter("ignore", UserWarning)  # of scikit-learn, about another version's models
     if given.predict:
         return predict(given.predict)
     warnings.simplefilter("error", RuntimeWarning)
