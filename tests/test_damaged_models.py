@@ -12,6 +12,7 @@ import xgboost
 from sklearn.ensemble import RandomForestClassifier
 
 import splitcredit
+from splitcredit import _command_files
 from splitcredit.convert.catboost import from_content
 
 RNG = np.random.default_rng(0)
@@ -222,6 +223,17 @@ def test_an_array_that_says_to_be_larger_than_its_file_is_refused(tmp_path):
             big.writestr(f"{name}.npy", content)
     with pytest.raises(ValueError, match=r"big.npz holds no Importance: values.npy ends before"):
         splitcredit.Importance.load(tmp_path / "big.npz")
+
+
+def test_an_array_of_a_type_that_does_not_parse_is_refused_by_the_name_of_the_file(tmp_path, grown):
+    """Red if NumPy's SyntaxError, which has a file name of its own, passes for the system's."""
+    np.savez(tmp_path / "one.npz", **splitcredit.to_forest(grown).to_arrays())
+    one, path = zipfile.ZipFile(tmp_path / "one.npz"), tmp_path / "bad.npz"
+    with one, zipfile.ZipFile(path, "w") as bad:
+        for part in one.namelist():
+            bad.writestr(part, one.read(part).replace(b"'descr': '<", b"'descr': ',"))
+    with pytest.raises(ValueError, match=r"bad.npz is damaged.*\(invalid syntax"):
+        _command_files.model_of(str(path))
 
 
 def test_a_whole_model_of_catboost_is_taken(tmp_path):

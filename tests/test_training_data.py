@@ -102,3 +102,11 @@ def test_training_rows_and_targets_are_accepted(model):
         y = np.round(y) if isinstance(model, RandomForestRegressor) else y > 0
         for measure in MEASURES:
             assert np.isfinite(measure(model.fit(X, y), X, y).values).all()
+
+
+def test_weights_of_classes_are_found_again_among_many_rows():
+    """Red if they are taken for none, since the rounding of their sums grows with the rows."""
+    y, given = np.random.default_rng(0).integers(0, 3, 20000), np.array([0.37, 1 / 3, 1.7])
+    weights = np.array([np.bincount(y[k:], minlength=3) for k in range(0, 6000, 1000)]) * given
+    of_row = _training._common_weights(weights, 20000.0 - np.arange(0, 6000, 1000))
+    assert twins.largest_error(of_row, np.tile(given, (6, 1))) <= 1e-9

@@ -75,7 +75,8 @@ def named_if_damaged(name):
         with np.errstate(invalid="ignore", over="ignore"):
             yield
     except Exception as error:
-        if name in str(error) or getattr(error, "filename", None) is not None:
+        of_the_system = isinstance(error, OSError) and error.filename is not None
+        if name in str(error) or of_the_system:
             raise
         found = " ".join(str(error).split())
         if isinstance(error, RecursionError):
