@@ -80,6 +80,8 @@ def test_standardized_features_count_what_is_missing_as_the_mean():
 
 
 def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):
+    without = metric("clustering_r2")({}, rows, groups=[1])
+    assert set(without["clustered"]) == {"unsupervised", "random_features", "random_labels"}
     table = metric("clustering_r2")({"m": attribution(rows.X**3)}, rows, groups=[1, 5, 99])
     assert len(table) == 3 * 4 * 4
     keys = ["linkage", "clustered", "outcome"]

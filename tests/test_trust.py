@@ -230,10 +230,11 @@ def test_the_first_of_two_classes_is_compared_with_its_own_score():
 
 
 def test_steps_of_a_row_are_those_of_the_table_of_measures():
-    """Two trees of one split: T = 2, L = 2, D = 1 on d = 3 features; n = 4 rows, b = 5 others."""
-    forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0)) for _ in range(2)], 3)
+    """T = 2 trees of L = 4 leaves of depth D = 2, d = 3 features, n = 4 rows and b = 5 others."""
+    half = [split(1, 0.5, leaf(0.0), leaf(1.0)) for _ in range(4)]
+    forest = grow([split(0, 0.5, *half[:2]), split(0, 0.5, *half[2:])], 3)
     data, training = (Dataset(np.zeros((n, 3)), np.zeros(n), tuple("abc")) for n in (4, 5))
-    expected = {"splits": 2, "ufi": 2, "tree_shap_interventional": 20, "sage": 7 * 3 * 5 * 2 / 4}
+    expected = {"splits": 4, "ufi": 4, "air": 24, "tree_shap_interventional": 40, "sage": 105}
     given = {"n_permutations": 7}
     scores = {m: Importance(np.ones(3), data.feature_names, m, given) for m in expected}
     table = metrics.metric("measures")(scores, forest, data, training)

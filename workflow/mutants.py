@@ -71,7 +71,7 @@ TESTS = {
     "reproduction/metrics/(.*subset|single|mdi)": "subset_forest score_metrics loecher2022_exact",
     "reproduction/metrics/(known|order|.*_first|additivity|measures|_yard)": "trust",
     "reproduction/metrics/(relevance|local_v|.*correl)": "score_metrics sutera2021 loecher2022",
-    "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal",
+    "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal sweep",
 }
 LEFT_OUT = ("__init__.py", "warm_up.py", "parts.py")
 PATIENCE, COMPILING, MEMORY = 3, 300, 8 << 30
