@@ -225,6 +225,18 @@ def test_an_array_that_says_to_be_larger_than_its_file_is_refused(tmp_path):
         splitcredit.Importance.load(tmp_path / "big.npz")
 
 
+def test_a_part_that_says_to_be_larger_than_its_file_is_refused(tmp_path, grown):
+    """Red if memory is taken for it: the directory of the archive says 1 GiB."""
+    path = tmp_path / "bad.npz"
+    np.savez(path, **splitcredit.to_forest(grown).to_arrays())
+    raw = bytearray(path.read_bytes())
+    place = raw.index(b"PK\x01\x02") + 20
+    raw[place : place + 4] = (2**30).to_bytes(4, "little")
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=r"bad.npz is damaged: .*npy says that it is larger"):
+        _command_files.model_of(str(path))
+
+
 def test_an_array_of_a_type_that_does_not_parse_is_refused_by_the_name_of_the_file(tmp_path, grown):
     """Red if NumPy's SyntaxError, which has a file name of its own, passes for the system's."""
     np.savez(tmp_path / "one.npz", **splitcredit.to_forest(grown).to_arrays())
@@ -274,6 +286,13 @@ def test_fields_of_a_forest_are_not_read_as_something_else(over, reason):
 @pytest.fixture(scope="module")
 def grown():
     return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y)
+
+
+def test_a_fitted_model_without_one_of_its_attributes_is_refused_with_its_name():
+    model = RandomForestClassifier(1, max_depth=2, random_state=0).fit(X, Y)
+    del model.n_features_in_
+    with pytest.raises(ValueError, match="RandomForestClassifier is damaged, it lacks n_features_"):
+        splitcredit.to_forest(model)
 
 
 def test_a_fitted_model_that_counts_other_classes_than_it_has_is_refused():

@@ -49,10 +49,13 @@ def arrays_of(path) -> dict:
 
 
 def refuse_false_sizes(archive) -> None:
-    """ValueError if an array in a ``zipfile.ZipFile`` says that it is larger than its part."""
+    """ValueError if a part of a ``zipfile.ZipFile``, or an array in it, says that it is larger."""
     import numpy as np
 
+    size = os.stat(archive.filename).st_size
     for part in archive.infolist():
+        if part.compress_size > size:
+            raise ValueError(f"{part.filename} says that it is larger than the file")
         if not part.filename.endswith(".npy"):
             continue
         with archive.open(part) as file:

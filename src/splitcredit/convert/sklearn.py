@@ -80,7 +80,14 @@ def convert(model) -> Forest:
     fitted, fields = _kind(model)
     if not hasattr(model, fitted):
         raise NotFittedError(f"this {type(model).__name__} is not fitted: call fit(X, y) first")
-    return Forest(**fields(model, _labels(model)))
+    try:
+        return Forest(**fields(model, _labels(model)))
+    except AttributeError as error:
+        if error.obj is not model:
+            raise
+        raise ValueError(
+            f"this {type(model).__name__} is damaged, it lacks {error.name}: save or fit it again"
+        ) from error
 
 
 def _kind(model):
