@@ -63,6 +63,7 @@ PARAMETERS = ("learner_model_param",)
         ((*TREE, "left_children", 0), -5, "left_children must be -1 at leaves"),
         ((*TREE, "default_left", 0), 3, "default_left must be 0 or 1"),
         ((*TREE, "split_type", 0), 5, "split_type must be 0 or 1"),
+        ((*TREE, "split_type", 0), 1, "split_type and categories_nodes are of different nodes"),
         ((*TREE, "categories_nodes"), [99], "damaged"),
         (("gradient_booster", "model", "iteration_indptr"), [1, 9], "must rise from 0 to the 9"),
     ],
@@ -94,6 +95,18 @@ def test_splits_by_categories_without_their_lists_are_refused(documents, tmp_pat
         for key in ("categories", "categories_nodes", "categories_segments", "categories_sizes"):
             del tree[key]
     assert "lacks" in refusal(tmp_path, json.dumps(content).encode(), "model.json")
+
+
+@pytest.mark.parametrize(("node", "code"), [(99, 1), (0, -1)])
+def test_categories_of_no_node_or_below_0_are_refused(documents, tmp_path, node, code):
+    """Red if one of the two is enough to be taken."""
+    content = json.loads(documents["xgboost"])
+    tree = content["learner"]["gradient_booster"]["model"]["trees"][0]
+    tree |= {"categories_nodes": [node], "categories": [code]}
+    tree |= {"categories_segments": [0], "categories_sizes": [1]}
+    tree["split_type"][0] = 1
+    found = refusal(tmp_path, json.dumps(content).encode(), "model.json")
+    assert "categories_nodes or the places of their categories are of no tree here" in found
 
 
 @pytest.mark.parametrize("said", ["x", "0", "2"])

@@ -38,6 +38,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 import splitcredit
 import twins
 from splitcredit import TreeExplainer, to_forest
+from splitcredit.convert import _unwrap
 from splitcredit.gaps import greedy, optimum, prediction_gap, sampling
 from splitcredit.gaps.randomizing import randomized_rmse
 from splitcredit.importances import ufi
@@ -356,3 +357,10 @@ def test_labels_that_equal_no_class_are_refused(label):
     forest = to_forest(RandomForestClassifier(2, random_state=0).fit(X, [0, 1] * 4))
     with pytest.raises(ValueError, match="which are no classes of the model: pass labels among"):
         targets_of(forest, np.array([label], dtype=object), 1)
+
+
+def test_only_a_detector_of_pyod_is_taken_for_what_it_holds():
+    """Red if a model of another package is, for an attribute of that name."""
+    model = RandomForestClassifier()
+    model.detector_ = RandomForestClassifier()
+    assert _unwrap.thawed(model) is model
