@@ -28,7 +28,9 @@ from splitcredit.gaps.perturbations import (
 )
 from splitcredit.gaps.prediction_gap import pg2, pgi2, pgi2_curve, pgu2, pgu2_curve
 from splitcredit.kernels.compiled import threads
-from splitcredit.kernels.prediction_gap.leaf_lists import FEW, ONE_IN
+from splitcredit.kernels.prediction_gap import exact
+from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
+from splitcredit.kernels.prediction_gap.leaf_lists import FEW, ONE_IN, workspace
 
 # The bar of the project, for gaps that are not next to nothing, whatever the trees cancel.
 ACCURACY, LEAST = 1e-12, 1e-60
@@ -206,6 +208,14 @@ def test_the_gap_of_values_times_a_power_of_two_is_that_times_its_square(sigma):
     whole = pg2(forest, X, masks, scale=sigma)
     small = replace(forest, value=forest.value * 2.0**-40, base=forest.base * 2.0**-40)
     assert (pg2(small, X, masks, scale=sigma) * 2.0**80).tobytes() == whole.tobytes()
+
+
+def test_there_is_room_for_all_leaves_and_one_that_is_looked_at():
+    """Kernels check no bounds, so too little room would be seen by chance only."""
+    forest, _ = boosted()
+    *arrays, depth = exact.kernel_arrays(gap_forest(forest, 0))
+    work = workspace.py_func(exact.Trees(*arrays), forest.n_features, depth)
+    assert len(work.active) == (forest.feature < 0).sum() + 1
 
 
 def test_same_bytes_for_any_threads_order_and_grouping():
