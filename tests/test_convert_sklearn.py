@@ -92,6 +92,7 @@ def test_node_arrays_are_those_of_the_trees(name):
             (forest.right, tree.children_right),
         ):
             np.testing.assert_array_equal(ours[nodes][~leaf] - start, theirs[~leaf])
+            np.testing.assert_array_equal(ours[nodes][leaf], -1)
         start += tree.node_count
     assert start == forest.n_nodes
     assert (forest.x_dtype, forest.strict, forest.aggregate) == ("float32", False, "mean")
