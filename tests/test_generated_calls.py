@@ -280,7 +280,7 @@ def test_generated_calls_give_a_right_result_or_our_own_error(tmp_path, monkeypa
     counts, faults, most = Counter(), [], [0.0, ""]
 
     @settings(
-        max_examples=int(os.environ.get("CALLS", 300)),
+        max_examples=int(os.environ.get("CALLS", 500)),
         derandomize=True,
         database=None,
         deadline=None,
