@@ -119,13 +119,12 @@ def check_form(text, name) -> None:
     values = dict(line.partition("=")[::2] for line in head.split("\n"))
     sizes, n_features = values.get("tree_sizes"), len(values["feature_names"].split(" "))
     of_features = values.get("feature_infos", "").split()
+    others = [value for key, value in values.items() if key != "feature_names"]
     if sizes is not None and sizes.split() != [str(len(f"Tree={tree}\n")) for tree in trees]:
         reason = "trees of other sizes than tree_sizes"
     elif not all(tree.endswith("\n") for tree in trees):
         reason = "a tree without an empty line behind it"
-    elif any(
-        "=" in value for key, value in values.items() if key != "feature_names"
-    ) or "average_output" in values.get("objective", ""):
+    elif any("=" in value or "average_output" in value for value in others):
         reason = "two lines of its head in one"
     elif [str(n_features - 1), n_features] != [values.get("max_feature_idx"), len(of_features)]:
         reason = "other numbers of features in feature_names, feature_infos and max_feature_idx"
