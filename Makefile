@@ -114,7 +114,7 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/gap_ratios.py)
 
 damaged: environment ## damage NUMBER model files of every format, read them, and compare with their libraries
-	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" tests/damaged.py --number $(NUMBER)
+	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" tests/damaged.py --number $(NUMBER) $(ARGUMENTS)
 
 calls: environment ## call the public functions NUMBER times with generated arguments
 	@CALLS=$(NUMBER) "$(BIN)/python" -m pytest -q -s -n 0 tests/test_generated_calls.py

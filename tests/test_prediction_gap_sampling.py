@@ -335,6 +335,6 @@ def test_pools_of_no_streams_or_samples_are_refused(number):
         noise.noise_pool("mc", 2, **{"n_samples": 4, **number})
 
 
-def test_counts_are_those_of_the_papers_figure():
+def test_counts_are_those_of_the_paper():
     thousands = (0.1, 0.5, 1, 2, 4, 6, 8, 10, 15, 20, 25, 30, 35)
     assert [count / 1000 for count in sampling.COUNTS] == list(thousands)

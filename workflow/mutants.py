@@ -6,8 +6,8 @@ A comparison, an operator, a number or a condition is changed, or a statement dr
 draws the places, as many in each folder. The tests of a module (`TESTS`) run in a copy of the
 project. A change is seen, too, if they crash or take `PATIENCE` times as long as without it, and
 `COMPILING` seconds more. What stays unseen is printed; whether it changes a value is for the reader
-to judge: `mutants.txt` lists those that do not, with the reason. Exit status 1 if less than 95 % of
-the others are seen.
+to judge: `mutants_without_effect.txt` lists those that do not, with the reason. Exit status 1 if
+less than 95 % of the others are seen.
 
 Tools for this do not fit: mutmut 3 leaves out decorated functions, which all kernels are, and
 cosmic-ray has one list of tests for all modules and draws no sample.
@@ -93,7 +93,7 @@ def main() -> int:
     # A change may ask for any memory.
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     os.umask(0o077)  # as of folders for compiled code
-    table, listed = [], (ROOT / "workflow/mutants.txt").read_text().splitlines()
+    table, listed = [], (ROOT / "workflow/mutants_without_effect.txt").read_text().splitlines()
     with tempfile.TemporaryDirectory(prefix="mutants ") as scratch:
         project = Project(Path(scratch))
         for place in arguments.places:
