@@ -19,10 +19,13 @@ from splitcredit.auditing import sections
 from splitcredit.auditing.subject import Subject, error_of, part, score
 
 NAUGHTY = '<script>alert("$x$")</script>'
-RULE = """question,property,measure,method,parameters,holds,low,high,n_data_sets,rests_on
-information,bagged,ufi,ufi,{},0.8,0.6,0.9,8,wine:oob
-faithfulness,any,tree_shap,tree_shap,{},0.9,0.7,1.0,8,wine:pgi2
-information,boosted,splits,splits,"{""kind"": ""total_gain""}",0.7,0.5,0.9,8,wine:gain
+RULE = """question,property,measure,method,parameters,holds,low,high,n_data_sets,random,rests_on
+information,bagged,ufi,ufi,{},0.8,0.6,0.9,8,0.3,wine:oob
+use,bagged,greedy,pg2_greedy,{},0.9,0.8,1.0,8,0.3,wine:pgi2
+retraining,bagged,test,permutation,{},0.9,0.8,1.0,8,0.3,wine:removed
+stability,bagged,inbag,oob_attributions,"{""rows"": ""inbag""}",0.5,0.3,0.6,8,0.3,wine:seeds
+faithfulness,any,local_mdi,local_mdi,{},0.9,0.7,1.0,8,0.3,wine:pgi2
+information,boosted,splits,splits,"{""kind"": ""total_gain""}",0.7,0.5,0.9,8,0.3,wine:gain
 """
 
 
@@ -44,15 +47,15 @@ def found():
 
 
 def test_a_leak_a_duplicate_and_noise_that_are_planted_are_found(found):
-    """Noise of many values is what MDI takes for information."""
+    """What stands out comes by size; measures that are never negative have no false alarms."""
     redundant = found["redundant"]
-    assert "A leak is suspected: leak alone" in redundant.sentence
+    assert "suspect: leak." in redundant.sentence and "not looked for" in redundant.sentence
     assert "signal = copy" in redundant.sentence and "1 group: signal, copy" in redundant.sentence
     noise = found["noise"].table.set_index("label")
-    assert min(noise.loc["mdi", "value"], noise.loc["tree_shap", "value"]) > 0.8
+    assert set(noise.index[noise["value"].isna()]) == set(sections.NOT_NEGATIVE)
     best = noise.sort_values(["value", "n_above_noise"], ascending=[True, False]).iloc[0]
     above = json.loads(best["above_noise"])
-    assert "leak" in above and not any(name.startswith("noise") for name in above)
+    assert above[0] == "leak" and not any(name.startswith("noise") for name in above)
     assert all(f"noise {j}" in found["noise"].sentence for j in range(10))
     slopes = found["values"].table.set_index("label")
     assert slopes.loc["mdi", "low"] > 0
@@ -70,8 +73,7 @@ def test_the_same_seed_gives_the_same_bytes(found):
     assert list(found.to_frame()["section"]) == list(sections.TEXTS.index)
 
 
-def test_nothing_is_recommended_for_permuted_targets(tmp_path, found):
-    (tmp_path / "rule.csv").write_text(RULE)
+def test_nothing_is_recommended_for_permuted_targets(found):
     X, y = planted()
     permuted = np.random.default_rng(1).permutation(y)
     X = X[["signal", "weak", "noise 0"]]
@@ -80,17 +82,36 @@ def test_nothing_is_recommended_for_permuted_targets(tmp_path, found):
         XGBClassifier(n_estimators=5, n_jobs=1),
     ):
         audit = splitcredit.audit(model.fit(X, permuted), X, permuted)
+        assert "suspect" not in audit["redundant"].sentence
         assert audit.beats_chance is False
         assert audit["recommended"].sentence.startswith("Nothing is recommended: the model is not")
     assert found.beats_chance is True
-    model = RandomForestClassifier(10, random_state=0).fit(X, y)
-    subject = Subject(model, X, y, None, None, 0)
-    section = sections.recommended(subject, found.comparison, True, tmp_path / "rule.csv")
-    assert list(section.table["measure"]) == ["ufi", "tree_shap"]
-    assert (
-        "take ufi, which held on 80 % of 8 data sets (here it puts first leak" in section.sentence
-    )
-    assert section.table["call"][0] == "splitcredit.importance(model, X, y=y, method='ufi')"
+
+
+def test_none_is_recommended_that_is_not_better_than_random_or_lacks_the_rows_of_its_study(
+    tmp_path, found
+):
+    """Calls on training rows where the study had others; noise that cannot move a coin."""
+    (tmp_path / "rule.csv").write_text(RULE)
+    X, y = planted()
+    X = X[["signal", "weak"]].assign(coin=np.arange(len(X)) % 2)
+    model, calls = RandomForestClassifier(10, random_state=0).fit(X, y), []
+    for test in ((None, None), (X, y)):
+        subject = Subject(model, X, y, *test, 0)
+        section = sections.recommended(subject, found.comparison, True, tmp_path / "rule.csv")
+        assert list(section.table["measure"][:3]) == ["ufi", "pg2_greedy", "permutation"]
+        assert "For stability: none, as shap_inbag is right in 50 %" in section.sentence
+        calls.append(list(section.table["call"]))
+    by_ufi = "splitcredit.importance(model, X, y=y, method='ufi')"
+    assert calls[0] == [by_ufi, "", "", "", ""] and calls[1][3] == ""
+    assert calls[1][0] == by_ufi and "(model, X_test, method='pg2_greedy'" in calls[1][1]
+    assert "(model, X_test, y=y_test, method='permutation')" in calls[1][2]
+    assert "(model, X_test, method='local_mdi')" in calls[1][4]
+    names = {"X_test": X[:3], "y_test": y[:3], "X": X, "y": y, "model": model}
+    for call in filter(None, calls[1]):
+        assert len(eval(call, {"splitcredit": splitcredit} | names).feature_names) == 3
+    assert section.value == 0.8 and "ufi, right in 80 %" in section.sentence
+    assert sections.far_apart(subject) == ["coin"] and "splits on coin" in section.sentence
 
 
 def test_every_name_is_escaped_and_shown_as_it_is(tmp_path):

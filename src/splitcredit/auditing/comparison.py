@@ -28,6 +28,10 @@ BACKGROUND, SCORED, FITTED = 50, 500, 2_000
 SHAP_PAIRS, TRIPLES, KEPT = 200_000, 20_000_000, 50_000_000
 
 
+# Methods that are of test rows, if there are any.
+OF_SCORES = ("permutation", "sage")
+
+
 class Measure(NamedTuple):
     """How an importance is computed, and what its standard error is over."""
 
@@ -232,7 +236,7 @@ def measured(subject: Subject, name: str) -> Importance:
         found = _of_training_rows(subject, measure)
     elif measure.over == "rows":
         found = _of_rows(subject, measure)
-    elif measure.method in ("permutation", "sage"):
+    elif measure.method in OF_SCORES:
         found = _of_scores(subject, measure)
     elif measure.method == "air":
         found = _air(subject)

@@ -21,7 +21,7 @@ from scipy.stats import linregress, rankdata, t
 from splitcredit import _methods
 from splitcredit._plots import imported_shap
 from splitcredit._ranks import BY_GAPS
-from splitcredit.auditing.comparison import BACKGROUND, MEASURES
+from splitcredit.auditing.comparison import BACKGROUND, MEASURES, OF_SCORES
 from splitcredit.auditing.copies import FITS
 from splitcredit.auditing.subject import EXPLAINED, JUDGED, Z, error_of, part, score
 from splitcredit.face import explain, faithfulness, rank
@@ -31,11 +31,13 @@ from splitcredit.face import explain, faithfulness, rank
 ROWS, LEAVES, NOISE = 12, 1_500, 0.3
 # Features whose best of all orders is sought; with more it is the greedy order.
 FEW = 10
-# Features carry the same information if each tells this share of the ranks of the other.
+# Features carry nearly the same information if each tells this share of the ranks of the other.
 SAME, BINS, COMPARED = 0.8, 20, 150
 # A feature that alone reaches this share of what the model gains over chance is suspect, if its
 # interval lies above the other share.
 SUSPECT, SURE = 0.9, 0.7
+# Measures that call all noise important if what is above 0 is.
+NOT_NEGATIVE = ("mdi", "tree_shap", "splits")
 # Nodes of the trees whose digits are counted, and portions of trees that are added up.
 NODES_OF_DIGITS, PORTIONS = 60_000, 100
 _FOLDER = files("splitcredit.auditing")
@@ -206,10 +208,13 @@ def noise(copies, names) -> Section:
         of_noise = measured[:, p:]
         alarms = copies.lower_ends(of_noise) > 0
         stands_out = copies.lower_ends(measured[:, :p] - of_noise.max(axis=1, keepdims=True)) > 0
-        above = json.dumps([n for n, out in zip(names, stands_out, strict=True) if out])
-        rows.append((name, *wilson(alarms.sum(), len(alarms)), stands_out.sum(), above))
+        above = [names[j] for j in np.argsort(-measured[:, :p].mean(axis=0)) if stands_out[j]]
+        share = wilson(alarms.sum(), len(alarms)) if name not in NOT_NEGATIVE else (np.nan,) * 3
+        rows.append((name, *share, stands_out.sum(), json.dumps(above)))
     columns = ["label", "value", "low", "high", "n_above_noise", "above_noise"]
     table = pd.DataFrame(rows, columns=columns)
+    if table["value"].isna().all():
+        return _none("noise", "no measure that can be negative applies")
     best = table.sort_values(
         ["value", "n_above_noise"], ascending=[True, False], kind="stable"
     ).iloc[0]
@@ -222,7 +227,7 @@ def noise(copies, names) -> Section:
         f"{': ' if found else ''}{listed(found)}."
     )
     if lost:
-        sentence += f" These do no better than noise: {listed(lost, 12)}."
+        sentence += f" These are not above the largest of the noise: {listed(lost, 12)}."
     if worst["value"] > best["value"]:
         share = percent(worst["value"])
         sentence += f" {worst['label']} calls {share} of columns of pure noise important."
@@ -231,6 +236,8 @@ def noise(copies, names) -> Section:
         f"{size}, with permuted copies of features and made-up noise beside the features. It is a "
         "false alarm if noise has an importance above 0, by its interval over the fits. A feature "
         "stands out if it is above the largest of the noise, by such an interval.",
+        f"{', '.join(NOT_NEGATIVE)}: these are never negative, so that noise is above 0 whatever "
+        "the data are, and they have no share of false alarms.",
         *(f"Not measured by {why}" for why in grouped(copies.why_not)),
     )
     return _section("noise", wilson(len(found), p), sentence, table, notes)
@@ -321,7 +328,23 @@ def faithful(subject, comparison) -> Section:
         f"{span(_numbers(first))} and that by {last['label']} {span(_numbers(last))}. A random "
         f"order reaches {percent(floor['value'])}."
     )
+    if far := far_apart(subject):
+        sentence += f" Such noise hardly crosses a split between two values of {listed(far)}: how "
+        sentence += "the model uses them is hardly seen."
     return _section("faithful", _numbers(first), sentence, table, notes)
+
+
+def far_apart(subject) -> list:
+    """Features whose next value is mostly more than four standard deviations of the noise away.
+
+    Such noise crosses a split halfway in fewer than one of forty cases.
+    """
+    numbers, far = subject.numbers(subject.sample(EXPLAINED, 30)[0]), []
+    for name, column in zip(subject.names, numbers.T, strict=True):
+        values = np.unique(column[np.isfinite(column)])
+        if len(values) > 1 and np.median(np.diff(values)) > 4 * NOISE * np.nanstd(column):
+            far.append(name)
+    return far
 
 
 def ratio(a, b) -> tuple[float, float, float]:
@@ -332,7 +355,7 @@ def ratio(a, b) -> tuple[float, float, float]:
 
 
 def redundant(subject, comparison, model_score) -> Section:
-    """Groups of features with the same information, leaks, and what SHAP makes of the groups."""
+    """Groups of like features, single features that may leak, and what SHAP makes of the groups."""
     table, _, codes = subject.sample(4 * EXPLAINED, 40)
     numbers, names, notes = subject.numbers(table), np.array(subject.names, object), []
     chosen = np.arange(len(names))
@@ -355,12 +378,12 @@ def redundant(subject, comparison, model_score) -> Section:
     inside = np.concatenate(groups) if groups else np.arange(0)
     apart = _covers_and_background(subject, np.setdiff1d(np.arange(len(names)), inside))
     sentence = (
-        f"No two features carry the same information. SHAP by covers and by background {apart}."
+        f"No two features carry nearly the same information. SHAP by covers and background {apart}."
     )
     if groups:
         sets = "; ".join(listed(names[group]) for group in groups[:5])
         together = _covers_and_background(subject, inside)
-        sentence = f"Features carry the same information in {len(groups)} "
+        sentence = f"Features carry nearly the same information in {len(groups)} "
         sentence += (
             f"group{'s' if len(groups) > 1 else ''}: {sets}. SHAP by covers and by background "
         )
@@ -372,15 +395,15 @@ def redundant(subject, comparison, model_score) -> Section:
         return _section("redundant", (np.nan,) * 3, sentence, alone, notes)
     top = alone.iloc[0]
     suspects = alone.loc[(alone["value"] >= SUSPECT) & (alone["low"] >= SURE), "label"]
+    suspects = suspects if len(names) > 1 else []
     reach = span(_numbers(top))
-    if len(suspects) and len(names) > 1:
-        sentence += (
-            f" A leak is suspected: {listed(suspects)} alone predicts almost as well as the model, "
-            f"with {reach} of its gain over chance. Ask when and how it was recorded."
-        )
-    else:
-        sentence += f" No leak is suspected: the strongest single feature, {top['label']}, reaches "
-        sentence += f"{reach} of the model's gain over chance."
+    ask = f"By that, suspect: {listed(suspects)}. Ask when and how it was recorded. "
+    sentence += (
+        " Of leaks, one kind was looked for: a feature that alone predicts almost as well as the "
+        f"model. {ask if len(suspects) else 'None stands out by that. '}The strongest, "
+        f"{top['label']}, reaches {reach} of the model's gain over chance. Leaks by several "
+        "features, identifiers, groups, the order of rows or missing values were not looked for."
+    )
     return _section("redundant", _numbers(top), sentence, alone, notes)
 
 
@@ -483,7 +506,11 @@ def digits(subject) -> Section:
 
 
 def recommended(subject, comparison, beats, path=None) -> Section:
-    """What the rule recommends for this model; nothing if it is not better than chance."""
+    """What the rule recommends for this model; nothing if it is not better than chance.
+
+    For a question there is none if the interval of the measure holds what a random one reaches, or
+    if the measure was judged on rows that the model has not seen, and there are none.
+    """
     text = (path or _FOLDER / "rule.csv").read_text("utf-8")
     rule = pd.read_csv(io.StringIO(text), keep_default_na=False)
     kind = "bagged" if subject.is_averaged else "boosted"
@@ -496,34 +523,54 @@ def recommended(subject, comparison, beats, path=None) -> Section:
         why = why if beats is False else f"the rule has no line for {kind} models"
         none = f"Nothing is recommended: {why}."
         return _section("recommended", (np.nan,) * 3, none, _frame([]))
-    rule.insert(0, "label", rule["question"] + ": " + rule["measure"])
-    rule = rule.rename(columns={"holds": "value"})
-    for name in ("value", "low", "high"):
-        rule[name] = pd.to_numeric(rule[name])
-    calls, texts = [], []
-    for _, row in rule.iterrows():
-        parameters = json.loads(row["parameters"] or "{}")
+    rows, texts = [], []
+    for row in rule.rename(columns={"holds": "value"}).to_dict("records"):
+        name, parameters = row["method"], json.loads(row["parameters"] or "{}")
         given = "".join(f", {key}={value!r}" for key, value in parameters.items())
-        given += f", scale={NOISE} * X.std()" if row["method"] in BY_GAPS else ""
-        function = "rank" if row["method"] in BY_GAPS else "importance"
-        calls.append(f"splitcredit.{function}(model, X, y=y, method={row['method']!r}{given})")
-        text = f"for {row['question']} take {row['measure']}"
-        if np.isfinite(row["value"]):
-            text += f", which held on {percent(row['value'])} of {row['n_data_sets']} data sets"
-        wanted = _all_parameters(row["method"], parameters)
+        wanted = _all_parameters(name, parameters)
         same = [n for n, m in MEASURES.items() if _all_parameters(m.method, m.parameters) == wanted]
-        for name in same[:1]:
-            if name in comparison.not_applicable:
-                text += f"; here it does not apply ({comparison.not_applicable[name]})"
-                continue
-            order = np.argsort(-comparison.importances[name].values, kind="stable")[:3]
-            text += f" (here it puts first {listed(comparison.feature_names[j] for j in order)})"
-        texts.append(text)
-    rule["call"] = calls
-    doubt = "Whether the model beats chance is not known. " if beats is None else ""
-    weakest = rule.sort_values("value", kind="stable").iloc[0]
-    sentence = f"{doubt}The rule says: {'; '.join(texts)}."
-    return _section("recommended", _numbers(weakest), sentence, rule)
+        measure = same[0] if same else f"{name} ({given[2:]})" if given else name
+        (call, is_of_test), taken = _call(name, given), ""
+        right = f"right in {span(_numbers(row))} of the fits to {row['n_data_sets']} data sets"
+        right += f", and a random measure in {percent(row['random'])}"
+        if not row["low"] > row["random"]:
+            text = f"none, as {measure} is {right}"
+        elif is_of_test and not subject.has_test:
+            text = f"none, as {measure} is for rows new to the model: give X_test, y_test"
+        else:
+            text, taken = f"{measure}, {right}", call
+            if same and same[0] in comparison.not_applicable:
+                text += f"; here it does not apply ({comparison.not_applicable[same[0]]})"
+            elif same and (not is_of_test or name in OF_SCORES):
+                order = np.argsort(-comparison.importances[same[0]].values, kind="stable")[:3]
+                text += f"; here it puts first {listed(comparison.feature_names[j] for j in order)}"
+            if name in BY_GAPS and (far := far_apart(subject)):
+                text += f"; its noise hardly crosses splits on {listed(far)}"
+        texts.append(f"For {row['question']}: {text}.")
+        label = f"{row['question']}: {measure if taken else f'none ({measure})'}"
+        rows.append(row | {"label": label, "measure": measure, "call": taken})
+    columns = "label measure value low high n_data_sets random rests_on call".split()
+    table = pd.DataFrame(rows, columns=columns)
+    doubt = ["Whether the model beats chance is not known."] if beats is None else []
+    weakest = table[table["call"] != ""].sort_values("value", kind="stable")[:1]
+    numbers = _numbers(weakest.iloc[0]) if len(weakest) else (np.nan,) * 3
+    note = (
+        "By the study of the project, in which a measure is right on a fit if it is among the best "
+        "quarter and above a random order. None: the interval holds what a random measure reaches."
+    )
+    return _section("recommended", numbers, " ".join([*doubt, *texts]), table, [note])
+
+
+def _call(name, given):
+    """The call of a method as text, and whether the study judged it on rows of the test."""
+    method = next(m for m in _methods.methods() if m.name == name)
+    takes_rows = name in BY_GAPS or method.takes("X")
+    is_of_test = takes_rows and not {"bootstrap", "refit"} & set(method.needs)
+    X, y = ("X_test", "y_test") if is_of_test else ("X", "y")
+    rows = (f", {X}" if takes_rows else "") + (f", y={y}" if "y" in method.needs else "")
+    given += f", scale={NOISE} * X.std(axis=0)" if name in BY_GAPS else ""
+    function = "rank" if name in BY_GAPS else "importance"
+    return f"splitcredit.{function}(model{rows}, method={name!r}{given})", is_of_test
 
 
 def _all_parameters(method, parameters):

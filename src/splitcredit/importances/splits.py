@@ -31,8 +31,8 @@ def importance(
     Returns
     -------
     Importance
-        In units of the count, of the training loss or of the cover. ``"weight"`` and both covers
-        are counted in the converted trees, which are those that ``predict`` uses.
+        In units of the count, of twice the training loss or of the cover. ``"weight"`` and both
+        covers are counted in the converted trees, which are those that ``predict`` uses.
 
     Raises
     ------
@@ -41,7 +41,9 @@ def importance(
 
     Notes
     -----
-    Gains are those of the training rows, and prefer features with many values; see ``mdi``.
+    Gains are those of the training rows, and prefer features with many values; see ``mdi``. A gain
+    is G^2 / (H + lambda) of both children less that of the node, by sums of gradients and hessians:
+    twice the decrease of the library's penalized loss to second order, before shrinkage.
     Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016.
 
     Examples
