@@ -128,6 +128,18 @@ def test_the_page_has_the_numbers_of_the_reference_run():
     assert page == script("docs/take_reference.py").trust_page()
 
 
+def test_the_page_recommends_nothing_that_may_be_no_better_than_random():
+    rule_of = pd.read_csv(ROOT / "docs" / "reference" / "tables" / "trust" / "rule.csv")
+    rule_of = rule_of[rule_of["property"] != "any"]
+    page = (ROOT / "docs" / "trust.md").read_text()
+    shown = [
+        line.split(" | ")[2]
+        for line in page.splitlines()
+        if "| bagged |" in line or "| boosted |" in line
+    ]
+    assert [text != "none" for text in shown] == list(rule_of["low"] > rule_of["random"])
+
+
 def test_a_call_is_that_of_the_recipe_without_what_the_library_calls_otherwise():
     greedy = {"importance": "rank", "scale": 0.3, "n_rows": 4}
     assert rule.call(greedy) == {"method": "pg2_greedy", "parameters": "{}"}

@@ -1,4 +1,4 @@
-"""Standings: the mean place of every measure by question, with the recommended ones marked."""
+"""Standings: the mean place of every measure by question, with the chosen ones marked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NAMES = {
     "inbag_shap_y": "SHAP, in-bag × y",
     "oob_shap_y": "SHAP, out-of-bag × y",
     "inbag_shap_centered": "SHAP, in-bag × (y − mean)",
-    "oob_shap_centered": "debiased SHAP",
+    "oob_shap_centered": "centered out-of-bag SHAP",
     "greedy": "greedy PG²",
     "split_count": "number of splits",
     "split_gain": "gain of splits",
@@ -65,8 +65,8 @@ def compute(
     DataFrame
         ``question``; ``property``; ``measure``; ``value``, its mean place over all data sets on
         which it applies; ``holds``, on the held-out half; ``n_data_sets``, on which it applies;
-        ``recommended``, 1 for the one that the rule names, else 0; and the mean value by `UNITLESS`
-        yardsticks of the question.
+        ``recommended``, 1 for the one that the first half chooses, else 0; and the mean value by
+        `UNITLESS` yardsticks of the question.
     """
     scores = _places.scores(inputs, smaller, about_zero)
     tables = []
@@ -126,7 +126,7 @@ def draw(table):
     bar = figure.colorbar(image, ax=axes, shrink=0.5, ticks=[ENDS[0], 0.5, ENDS[1]])
     bar.ax.set_yticklabels([f"beats {100 * end:.0f} %\nof the others" for end in bar.get_ticks()])
     figure.suptitle(
-        "In a frame: recommended, and on how many fits to held-out data it is in the best quarter\n"
+        "In a frame: chosen by half of the data, and how often in the best quarter on the other\n"
         "(in brackets: a measure picked at random)"
     )
     return figure
