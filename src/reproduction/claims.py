@@ -23,16 +23,20 @@ COLUMNS = (
     "data",
     "counts",
 )
-BASES = ("rounding", "printed", "monte-carlo", "seeds", "chosen")
+OUR_READING = "our reading"
+BASES = ("rounding", "printed", "monte-carlo", "seeds", OUR_READING)
 # What a check by the clock is where it would be unexplained: in another hour it may say otherwise.
 OUTSIDE = "outside its band"
 VERDICTS = ("equal", "within", "holds", "undecided", "differs", "unexplained", OUTSIDE)
 VERDICTS += ("not comparable",)
-OUTCOMES = ("holds", "holds in part", "does not hold", "undecided", "not judged")
+OUTCOMES = ("holds", "holds in part", "undecided in part", "does not hold", "not by our reading")
+OUTCOMES += ("undecided", "not judged")
 PAPERS_DATA, STAND_IN, CLOCK = "the paper's", "stand-in", "the clock"
-# Whether a check counts for its statement: one of a premise or of a further measure does not, and
-# one by the clock only where the statement has no other.
-COUNTS, BESIDE, BY_CLOCK = "yes", "no", "by the clock"
+# Whether a check counts for its statement: one of a premise or of a further measure does not, nor
+# one that can come out in one way only, and one by the clock only where there is no other.
+COUNTS, BESIDE, IDENTITY, BY_CLOCK = "yes", "no", "identity", "by the clock"
+# Before a range that holds every value that such a number can have: no evidence.
+ANY = "any of "
 _VALUE_BASES = ("rounding", "monte-carlo", "seeds")
 
 
@@ -44,7 +48,8 @@ class Basis:
     ----------
     kind : {"rounding", "monte-carlo", "seeds"}
         ``rounding``: ours must round to the printed text.
-        ``monte-carlo``: ours may differ by `k` times `standard_error`.
+        ``monte-carlo``: ours may differ by `k` times `standard_error`, unless this is more than
+        `ceiling` times the printed value: draws that scatter so much compare nothing.
         ``seeds``: the printed value and ours must lie between `low` and `high`. These are the least
         and the largest of ours over other seeds, a range that over n seeds holds another draw with
         probability (n - 1) / (n + 1); or the ends of an interval that holds 95 % of ours.
@@ -56,6 +61,7 @@ class Basis:
     standard_error: float = math.nan
     low: float = math.nan
     high: float = math.nan
+    ceiling: float = math.inf
 
     def __post_init__(self):
         if self.kind not in _VALUE_BASES:
@@ -118,7 +124,10 @@ def verdict(printed: str, ours, basis: Basis) -> str:
         return "equal"
     half_digit = half_unit(printed)
     if basis.kind == "monte-carlo":
-        is_within = abs(ours - float(expected)) <= basis.k * basis.standard_error + half_digit
+        is_within = (
+            basis.standard_error <= basis.ceiling * abs(float(expected))
+            and abs(ours - float(expected)) <= basis.k * basis.standard_error + half_digit
+        )
     elif basis.kind == "seeds":
         low, high = basis.low - half_digit, basis.high + half_digit
         is_within = low <= float(expected) <= high and low <= ours <= high
@@ -148,7 +157,8 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
 
     Each rule may name a ``variant`` and ``where`` (values of the cell). Its other keys are those
     that it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, ``expected``, ``incomparable``,
-    why the cells cannot be compared, and ``read``, what a misprint is read as, with its ``reason``.
+    why the cells cannot be compared, ``ceiling``, see `Basis`, and ``read``, what a misprint is
+    read as, with its ``reason``.
 
     ``expected`` has the two ends of the range in which the cause predicts our value: each a number,
     null for an open end, ``printed``, or the name of a column of the artefact's table.
@@ -213,7 +223,7 @@ def judge(
             claim = {**place, **claim, "data": data, "counts": COUNTS}
             expected = _expected(rule.get("expected"), read, row)
             ours = _number(row["value"]) if expected else math.nan
-            claims.append(_explained(claim, ours, expected, expected))
+            claims.append(_explained(claim, ours, expected, None))
     return claims
 
 
@@ -236,6 +246,11 @@ def _expected(ends, printed, row):
 def _is_between(value, ends):
     """Whether a value lies in a range, whose ends belong to it. NaN lies nowhere."""
     return ends is None or ends[0] <= value <= ends[1]
+
+
+def _covers(ends, possible):
+    """Whether a range holds all that is possible, so that no value can lie outside."""
+    return possible is not None and ends[0] <= possible[0] and ends[1] >= possible[1]
 
 
 def _interval(ends, digits=4):
@@ -323,7 +338,7 @@ def judge_statements(
             raise ValueError(
                 f"{place}: basis {finding['basis']!r}: expected one of {', '.join(BASES)}"
             )
-        if finding["basis"] == "chosen" and not finding["reason"]:
+        if finding["basis"] == OUR_READING and not finding["reason"]:
             raise ValueError(f"{place}: a limit that was chosen needs a reason")
         rule = rules.get(cell, {})
         rule = {**rule, **rule.get("variants", {}).get(variant, {})}
@@ -347,7 +362,7 @@ def judge_statements(
             "cause": rule.get("cause", "") if explain else incomparable or "",
             "test": rule.get("test", ""),
             "data": data,
-            "counts": BESIDE if finding["beside"] else COUNTS,
+            "counts": finding["counts"],
         }
         claims.append(_explained(claim, value, finding["expected"], finding["possible"]))
     return claims
@@ -363,10 +378,10 @@ def by_the_clock(claims) -> list[dict]:
 def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     """Each statement once: its outcome over all its checks, and what decided it.
 
-    Checks of a premise or of a further measure do not count. Of the others, those on the paper's
-    data decide; where there is none, those on stand-ins do, or would if any were judged. Checks by
-    the clock decide statements that have no other, so that an outcome of any other statement is the
-    same on every machine.
+    Checks of a premise or of a further measure do not count, nor identities. Of the others, those
+    on the paper's data decide; where there is none, those on stand-ins do, or would if any were
+    judged. Checks by the clock decide statements that have no other, so that an outcome of any
+    other statement is the same on every machine.
 
     Parameters
     ----------
@@ -376,9 +391,10 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     Returns
     -------
     dict of (paper, id) to (outcome, what decided it: whose data, or ``"the clock"``)
-        ``"holds"`` if every check holds, ``"holds in part"`` if some do, ``"does not hold"`` if
-        none does and at least one differs, ``"undecided"`` if none does either, ``"not judged"``
-        without a check.
+        ``"holds"`` if every check holds. Where some do, ``"holds in part"`` if another differs, and
+        ``"undecided in part"`` if none does. Where none holds, ``"does not hold"`` if one differs,
+        ``"not by our reading"`` if only limits or readings of ours are against it, and
+        ``"undecided"`` if none differs. ``"not judged"`` without a check.
     """
     statements: dict = {}
     for claim in claims:
@@ -389,7 +405,7 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
 
 def deciding(rows) -> tuple[str, list[dict]]:
     """What decides a statement, see `outcomes`, and those of its checks that are judged."""
-    counted = [row for row in rows if row["counts"] != BESIDE]
+    counted = [row for row in rows if row["counts"] not in (BESIDE, IDENTITY)]
     others = [row for row in counted if row["counts"] != BY_CLOCK]
     by_clock, counted = counted and not others, others or counted
     judged = [row for row in counted if row["verdict"] not in ("not comparable", OUTSIDE)]
@@ -403,9 +419,15 @@ def _outcome(rows):
     verdicts = {row["verdict"] for row in checks}
     if not verdicts:
         return "not judged", decided_by
+    differs = verdicts - {"holds", "undecided"}
     if "holds" in verdicts:
-        return ("holds" if verdicts == {"holds"} else "holds in part"), decided_by
-    return ("undecided" if verdicts == {"undecided"} else "does not hold"), decided_by
+        part = "holds in part" if differs else "undecided in part"
+        return ("holds" if verdicts == {"holds"} else part), decided_by
+    against = [row for row in checks if row["verdict"] in differs]
+    if not against:
+        return "undecided", decided_by
+    is_ours = all(row["basis"] == OUR_READING for row in against)
+    return ("not by our reading" if is_ours else "does not hold"), decided_by
 
 
 def unexplained(claims) -> list[str]:
@@ -431,10 +453,12 @@ def _explained(claim, value, expected, possible):
     may be None.
     """
     shown = possible if expected is None else expected
-    claim = {**claim, "expected": _interval(shown, digits=10)}
+    predicts = expected is not None and not _covers(expected, possible)
+    text = _interval(shown, digits=10)
+    claim = {**claim, "expected": text if predicts or not text else ANY + text}
     if claim["verdict"] == "not comparable":
         return claim
-    has_cause = claim["cause"] and claim["test"] and expected is not None
+    has_cause = claim["cause"] and claim["test"] and predicts
     is_odd = not (_is_between(value, expected) and _is_between(value, possible))
     if is_odd or (claim["verdict"] == "differs" and not has_cause):
         return {**claim, "verdict": "unexplained"}
@@ -465,7 +489,8 @@ def _claim(text, row, rule, incomparable):
         return claim | {"basis": "rounding", "verdict": "not comparable", **reason}
     kind = rule.get("basis", "rounding")
     needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
-    basis = Basis(kind, k=rule.get("k", math.nan), **{n: _number(row[n]) for n in needed})
+    of_rule = {name: rule[name] for name in ("k", "ceiling") if name in rule}
+    basis = Basis(kind, **of_rule, **{n: _number(row[n]) for n in needed})
     outcome = verdict(text, None if incomparable else row["value"], basis)
     explain = outcome in ("differs", "not comparable") or rule.get("always", False)
     return claim | {

@@ -43,6 +43,7 @@ def finding(
     possible=None,
     expected=None,
     beside=False,
+    identity=False,
 ) -> dict:
     """The measurement that decides a finding in words, for `reproduction.claims.judge_statements`.
 
@@ -59,7 +60,7 @@ def finding(
     limit : float
     kind : {"at most", "at least"}
         Side of `limit` on which `value` must be.
-    basis : {"rounding", "printed", "monte-carlo", "seeds", "chosen"}
+    basis : {"rounding", "printed", "monte-carlo", "seeds", "our reading"}
         Where the limit and the interval come from: errors of floating-point arithmetic or of
         printed digits; a limit that the paper prints; standard errors of draws; the spread over
         seeds; or a limit of this project.
@@ -76,6 +77,9 @@ def finding(
     beside : bool
         Whether it stands beside the statement and does not count toward its outcome: a premise, or
         a measure that the statement does not name.
+    identity : bool
+        Whether it can come out in one way only, by its definition, and so is no evidence: it is
+        shown, and does not count.
     """
     return {
         "statement": statement,
@@ -89,7 +93,7 @@ def finding(
         "interval": None if interval is None else (float(interval[0]), float(interval[1])),
         "possible": _ends(possible),
         "expected": _ends(expected),
-        "beside": bool(beside),
+        "counts": claims.IDENTITY if identity else claims.BESIDE if beside else claims.COUNTS,
     }
 
 

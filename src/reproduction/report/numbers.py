@@ -14,7 +14,9 @@ from reproduction import storage
 _VERBS = {
     "holds": ("holds", "hold"),
     "holds in part": ("holds in part", "hold in part"),
+    "undecided in part": ("is undecided in part", "are undecided in part"),
     "does not hold": ("does not hold", "do not hold"),
+    "not by our reading": ("does not hold by our reading", "do not hold by our reading"),
     "undecided": ("is undecided", "are undecided"),
     "not judged": ("is not judged", "are not judged"),
 }

@@ -35,7 +35,9 @@ MEANINGS = {
 OUTCOME_MEANINGS = {
     "holds": "Every check of the statement holds.",
     "holds in part": "Some checks hold and others do not.",
+    "undecided in part": "Some checks hold, and the intervals of the others include their limits.",
     "does not hold": "No check holds, and at least one measured number is beyond its limit.",
+    "not by our reading": "The same, but only by limits or readings that this project chose.",
     "undecided": "No check holds, because every interval includes its limit.",
     "not judged": "No check was made at this scale.",
 }
@@ -230,7 +232,7 @@ class _Context:
         for (_, cell), (outcome, data) in sorted(decided.items()):
             checks = [row for row in rows if row["cell"] == cell]
             entry = {"text": checks[0]["printed"], "outcome": outcome, "data": data, "part": ""}
-            if outcome == "holds in part":
+            if outcome in ("holds in part", "undecided in part"):
                 judged = deciding(checks)[1]
                 others = [row["variant"] for row in judged if row["verdict"] != "holds"]
                 # The words are those of a full run, on any machine.
