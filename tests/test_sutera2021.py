@@ -14,7 +14,7 @@ import twins
 from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
-from reproduction.papers import around
+from reproduction.papers import _agreement, around
 from reproduction.papers.sutera2021 import _led_limit, disagreement, led_shares
 from reproduction.planning import configuration
 from reproduction.planning import configuration as config
@@ -561,7 +561,7 @@ def test_s22_and_s38_costs_are_judged_by_ratios():
         ("s38", "digits: TreeSHAP (shap) over local MDI"): "undecided",
         ("s38", "digits: TreeSHAP (shap) over Saabas"): "undecided",
     }
-    beside = {variant for variant, f in by_variant.items() if f["beside"]}
+    beside = {variant for variant, f in by_variant.items() if f["counts"] == "no"}
     assert beside == {"digits: TreeSHAP over local MDI", "digits: TreeSHAP over Saabas"}
     assert by_variant["digits: local MDI over prediction"]["value"] == 0.5
 
@@ -625,21 +625,23 @@ def test_the_line_of_the_prior_is_drawn_if_two_measures_differ_by_a_rounding():
     assert axis.lines[-1].get_xdata() == pytest.approx([0.37, 0.37])
 
 
-# Samples below 0.75, by data set and measure: local MDI, and the entropy of the predicted class.
+# Samples below 0.75, by data set and measure: local MDI, the predicted class's entropy against the
+# rest and its own term, and the terms of the other classes.
+PARTS = ["local_mdi", "class_entropy", "own_term", "other_terms"]
 BELOW = {
-    ("iris", "saabas"): (7, 7),
-    ("iris", "tree_shap"): (5, 10),
-    ("wine", "saabas"): (15, 35),
-    ("wine", "tree_shap"): (17, 39),
-    ("breast_cancer", "saabas"): (51, 51),
-    ("breast_cancer", "tree_shap"): (55, 55),
+    ("iris", "saabas"): [7, 7, 1, 14],
+    ("iris", "tree_shap"): [5, 10, 2, 10],
+    ("wine", "saabas"): [15, 35, 4, 35],
+    ("wine", "tree_shap"): [17, 39, 8, 30],
+    ("breast_cancer", "saabas"): [51, 51, 15, 119],
+    ("breast_cancer", "tree_shap"): [55, 55, 16, 108],
 }
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits"])
-def test_s44_one_class_does_not_agree_better(small, name):
-    """By the same paths: neither the number of classes nor the labels decide, but the rise.
+def test_s44_how_one_class_is_taken_out_decides_what_remains(small, name):
+    """By the same paths: fewer samples, as many or more, and of Gini's impurity all of these.
 
     Digits with 100 trees, of every 20th image.
     """
@@ -658,8 +660,11 @@ def test_s44_one_class_does_not_agree_better(small, name):
         of = below[versus]
         if name == "digits":
             assert of["local_mdi"] < 5 and of["class_entropy"] > 0.9 * len(data.X)
+            # The term of a class that starts at 0.1 rises up to 0.37; Gini's -p^2 only falls.
+            assert of["own_term"] > 0.7 * len(data.X) and of["gini_square"] < 0.1 * len(data.X)
         else:
-            assert (of["local_mdi"], of["class_entropy"]) == BELOW[name, versus]
+            assert of[PARTS].tolist() == BELOW[name, versus]
+        assert of["gini_square"] <= of["gini"] <= of["gini_product"]
         # Iris keeps some of TreeSHAP: Saabas and TreeSHAP themselves disagree there.
         few = 3 if (name, versus) == ("iris", "tree_shap") else 1
         for control in ("unfolded_entropy", "log_loss", "log_loss_all"):
@@ -668,37 +673,57 @@ def test_s44_one_class_does_not_agree_better(small, name):
 
 @pytest.mark.long
 def test_s44_the_log_loss_takes_the_disagreement_away_on_permuted_labels_too():
-    """So that it cannot tell where the disagreement of real labels comes from."""
+    """As does the entropy without its rise: neither tells where that of real labels comes from."""
     data = datasets.load({"dataset": "breast_cancer", "outcome": "permuted"})
     recipe = FULL["models"]["extra_trees"] | {"random_state": 0, "n_estimators": 300}
     forest, attributions = attributed(recipe, data)
     rows = metric("class_correlation")(attributions, forest, data, ["saabas"])
     rows = rows[rows["correlation"] == "pearson"]
     below = (rows["value"] < 0.75).groupby(rows["reference"]).sum()
-    assert below["local_mdi"] > 60 and below["log_loss"] <= 1
+    assert below["local_mdi"] > 60 and below[["log_loss", "unfolded_entropy"]].max() <= 1
 
 
 def test_s44_is_judged_by_one_class_that_is_an_entropy_still():
     """Judged by the log loss, the paper's guess could not fail."""
-    samples = {"local_mdi": [0.2, 0.3, 0.9, 0.9], "class_entropy": [0.2, 0.9, 0.9, 0.9]}
+    table = disagreed(
+        0.3, (0, 1, 2), {"class_entropy": 1, "own_term": 2, "gini": 3, "gini_square": 2}
+    )
+    against_the_rest, own_term = disagreement.statements(table)
+    assert against_the_rest["value"] == 0.5 and against_the_rest["possible"] == (0, 2)
+    assert against_the_rest["expected"][0] == 1 and against_the_rest["counts"] == "yes"
+    assert own_term["value"] == 1 and own_term["counts"] == "yes"
+    kept = table[table["part"] == "remains"].set_index("reference")["value"]
+    # A term of Gini's is one of Gini's sum.
+    shares = {"class_entropy": 0.5, "own_term": 1, "gini": 1.5, "gini_square": 2 / 3}
+    assert kept.to_dict() == dict.fromkeys([*disagreement.REFERENCES][1:], 0) | shares
+
+
+def disagreed(prior, classes, below):
+    """Artefact of four samples, by local MDI two below 0.75, by others as many as are given."""
+    below = {"local_mdi": 2, **below}
     rows = [
         {"variant": "published", "data": "wine", "versus": "saabas", "correlation": "pearson"}
-        | {"reference": r, "sample": k, "predicted": 0, "prior": 0.3, "value": v}
+        | {"reference": r, "sample": k, "predicted": classes[k % len(classes)], "prior": prior}
+        | {"value": 0.2 if k < below.get(r, 0) else 0.9}
         for r in disagreement.REFERENCES
-        for k, v in enumerate(samples.get(r, [0.9] * 4))
+        for k in range(4)
     ]
     names = ("local", "balanced", "permuted")
     inputs = {f"sutera2021_{n}/class_correlation": pd.DataFrame(rows) for n in names}
-    table = disagreement.compute(inputs)
-    (finding,) = disagreement.statements(table)
-    assert finding["value"] == 0.5 and finding["possible"] == (0, 2) and finding["expected"][0] == 1
-    kept = table[table["part"] == "remains"].set_index("reference")["value"]
-    assert kept.to_dict() == {
-        "class_entropy": 0.5,
-        "unfolded_entropy": 0,
-        "log_loss": 0,
-        "log_loss_all": 0,
-    }
+    return disagreement.compute(inputs)
+
+
+def test_s44_does_not_count_one_of_two_classes_against_the_rest():
+    table = disagreed(0.4, (0, 1), {"class_entropy": 2})
+    against_the_rest, own_term = disagreement.statements(table)
+    assert against_the_rest["counts"] == "identity" and against_the_rest["expected"] == (1, 1)
+    assert own_term["counts"] == "yes"
+
+
+@pytest.mark.parametrize(("prior", "expected"), [(0.1, (1, 2)), (0.33, None)])
+def test_s44_expects_more_by_a_term_that_rises_for_most_of_the_way(prior, expected):
+    _, own_term = disagreement.statements(disagreed(prior, (0, 1, 2), {}))
+    assert own_term["expected"] == expected
 
 
 @pytest.mark.long
@@ -725,6 +750,11 @@ UNCERTAINTY = {
         else 2 - stats.entropy([p[c], 1 - p[c]], base=2)
     ),
     "log_loss_all": lambda p, c: sum(-math.log2(q if k == c else 1 - q) for k, q in enumerate(p)),
+    "own_term": lambda p, c: -p[c] * math.log2(p[c]),
+    "other_terms": lambda p, c: stats.entropy(p, base=2) + p[c] * math.log2(p[c]),
+    "gini": lambda p, c: 1 - sum(q * q for q in p),
+    "gini_square": lambda p, c: -p[c] * p[c],
+    "gini_product": lambda p, c: p[c] - p[c] * p[c],
 }
 
 
@@ -760,6 +790,26 @@ def test_of_two_classes_the_entropy_of_one_is_local_mdi(small):
     assert saved == pytest.approx(attributions["local_mdi"].values[:, :, 0], abs=1e-12)
 
 
+def test_terms_add_up_to_local_mdi_and_those_of_gini_in_two_ways(small):
+    """Of Gini's impurity by a forest that was grown by it: with K = 1 it has the same trees."""
+    data, forest, attributions = small["wine"]
+
+    def saved(control, c):
+        return class_correlation.saved(forest, data.X, np.full(len(data.X), c), control)
+
+    def over_classes(control):
+        return pytest.approx(sum(saved(control, c) for c in range(3)), abs=1e-12)
+
+    by_entropy = attributions["local_mdi"].values[:, :, 0]
+    assert by_entropy == over_classes("own_term")
+    assert by_entropy == pytest.approx(saved("own_term", 1) + saved("other_terms", 1), abs=1e-12)
+    recipe = FULL["models"]["extra_trees"] | {"random_state": 0, "criterion": "gini"}
+    grown = to_forest(models.fit(recipe, data.X, data.y))
+    by_gini = explain(grown, data.X, "local_mdi").values[:, :, 0]
+    assert by_gini == over_classes("gini_square") and by_gini == over_classes("gini_product")
+    assert by_gini == pytest.approx(saved("gini", 1), abs=1e-12)
+
+
 @pytest.mark.long
 def test_s46_forests_come_near_the_limit():
     convergence = papers.artefact("sutera2021/convergence")
@@ -784,6 +834,20 @@ def test_s46_forests_come_near_the_limit():
     assert joint.probability.sum() == pytest.approx(1)
     # One display, one segment wrong.
     assert joint.probability[0, 0, 1, 0, 0, 1, 1, 1] == pytest.approx(0.9**6 * 0.1 / 10)
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(3.7, "differs"), (10.0, "unexplained")])
+def test_s47_shap_is_to_lose_as_many_digits_as_lightgbm(share, verdict):
+    agreement = papers.artefact("sutera2021/agreement")
+    row = {"measure": "TreeSHAP", "basis": "rounding", "limit": 1.0, "scale": 1e12}
+    row |= {"arithmetic": "float64", "limit_float64": 1.0}
+    rows = [row | {"package": "shap", "value": share}, row | {"package": "lightgbm", "value": 3.8}]
+    table = pd.DataFrame([row | {"cause": _agreement._cause(row)} for row in rows])
+    rules = config.read_yaml(CLAIMS / "rules.yaml")["statements"]
+    findings = agreement.statements(table)
+    judged = claims.judge_statements("sutera2021", "agreement", findings, {"s47": "-"}, rules)
+    assert judged[0]["verdict"] == verdict and judged[0]["expected"] == "2.8..4.8"
+    assert [claim["counts"] for claim in judged] == ["yes", "no"]
 
 
 def test_each_k_of_led_has_permutations_of_its_own():

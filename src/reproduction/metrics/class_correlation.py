@@ -30,7 +30,7 @@ def compute(
     """Correlations of local MDI, and of its controls, with measures of the predicted class.
 
     Local MDI sums decreases of the entropy over all classes; a control sums what another measure
-    of uncertainty loses along the same paths, see `CONTROLS`.
+    of uncertainty, or a part of this one, loses along the same paths, see `CONTROLS`.
 
     Parameters
     ----------
@@ -84,8 +84,13 @@ def _log2(p):
     return np.log2(np.maximum(p, SMALLEST))
 
 
-# Uncertainty about each class, (n_nodes, n_classes), in bits, from the probabilities of all. An
-# entropy rises and falls as its class becomes likely; the others only fall.
+def _own_term(p):
+    """Term of each class in the sum that the entropy of all is, in bits."""
+    return -p * _log2(p)
+
+
+# Uncertainty about each class, (n_nodes, n_classes), from the probabilities of all; in bits but for
+# Gini's. An entropy rises and falls as its class becomes likely; a log loss only falls.
 CONTROLS = {
     # One class, as TreeSHAP has it, but still an entropy.
     "class_entropy": _entropy,
@@ -94,11 +99,20 @@ CONTROLS = {
     "log_loss": lambda p: -_log2(p),
     # All classes, as local MDI has them: each that is not the row's own is to become unlikely.
     "log_loss_all": lambda p: -_log2(p) + _log2(1 - p) - _log2(1 - p).sum(axis=1, keepdims=True),
+    # Local MDI taken apart: the class's own term of its sum, and the terms of the other classes.
+    "own_term": _own_term,
+    "other_terms": lambda p: _own_term(p).sum(axis=1, keepdims=True) - _own_term(p),
+    # Local MDI by Gini, of these same trees: drawn with K = 1, they do not depend on the impurity.
+    "gini": lambda p: 1 - (p**2).sum(axis=1, keepdims=True) + np.zeros_like(p),
+    # Its own term is one or the other, as 1 - sum p^2 = sum p (1 - p): the first only falls, the
+    # second rises up to 1/2. For c p added to every term adds c to the sum, which changes nothing.
+    "gini_square": lambda p: -(p**2),
+    "gini_product": lambda p: p * (1 - p),
 }
 
 
 def saved(forest, X, classes, control) -> np.ndarray:
-    """Uncertainty, in bits, that each split on a row's path removes for one class of the row.
+    """Uncertainty that each split on a row's path removes for one class of the row.
 
     Node t of the path that tests X_m gives m the amount u(t) - u(t_x), where u is the uncertainty
     about the class and t_x the child that x goes to: Saabas' walk over uncertainties. With the log

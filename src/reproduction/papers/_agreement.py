@@ -22,7 +22,8 @@ MEASURES = {
     "sage_mse_exact": "SAGE, mse",
 }
 UNEXPLAINED = "unexplained"
-UNWINDS = "shap unwinds paths, which loses digits with each feature on them"
+UNWINDS = "unwinds paths, which loses digits with each feature on them"
+_OF_ALGORITHM_2 = ("shap", "lightgbm")
 # Half of the digits must be left, relative to the largest value: a wrong term is far above.
 _HALF_OF_DIGITS = 2.0**-26
 _STYLE = {
@@ -77,13 +78,13 @@ def _cause(row):
         return ""
     if row["arithmetic"] == "float32" and row["value"] <= row["limit"]:
         return f"{row['package']} works in single precision"
-    by_shap = (row["measure"], row["package"]) == ("TreeSHAP", "shap")
-    if by_shap and row["value"] <= _HALF_OF_DIGITS * row["scale"]:
-        return UNWINDS
+    unwinds = row["measure"] == "TreeSHAP" and row["package"] in _OF_ALGORITHM_2
+    if unwinds and row["value"] <= _HALF_OF_DIGITS * row["scale"]:
+        return f"{row['package']} {UNWINDS}"
     return UNEXPLAINED
 
 
-def statements(table, named):
+def statements(table, named, beside=()):
     """Whether packages compute the measures: the largest share of what roundings or draws allow.
 
     Parameters
@@ -92,24 +93,35 @@ def statements(table, named):
     named : dict of str to str
         Measures that the paper's sentences name -> the statement. Another measure is judged under
         the first of them, and only if its difference has no cause.
+    beside : tuple of str
+        Packages that they do not name.
     """
+    unwinds = table["cause"].astype(str).str.endswith(UNWINDS)
+    table = table.assign(share=table["value"] / table["limit"], unwinds=unwinds)
     for (measure, package), rows in table.groupby(["measure", "package"], sort=False):
         unexplained = (rows["cause"] == UNEXPLAINED).any()
         if measure not in named and not unexplained:
             continue
         basis = rows["basis"].iloc[0]
-        most_lost = (_HALF_OF_DIGITS * rows["scale"] / rows["limit"]).max()
+        expected = None
+        if rows["unwinds"].any():
+            expected = (1.0, (_HALF_OF_DIGITS * rows["scale"] / rows["limit"]).max())
+            # Another program of the same algorithm loses the same, up to what roundings allow.
+            other = table.loc[table["unwinds"] & (table["package"] != package), "share"]
+            if len(other):
+                expected = (max(1.0, other.max() - 1), other.max() + 1)
         allowed = "what its draws allow" if basis == "monte-carlo" else "what roundings allow"
         yield finding(
             named.get(measure, next(iter(named.values()))),
             # A cause that is known of a package is not one of a larger difference.
             f"{measure} by {package}" + (", no cause is known" if unexplained else ""),
             f"largest difference over {allowed}",
-            (rows["value"] / rows["limit"]).max(),
+            rows["share"].max(),
             1.0,
             basis=basis,
             possible=(0.0, None),
-            expected=(1.0, most_lost) if (rows["cause"] == UNWINDS).any() else None,
+            expected=expected,
+            beside=package in beside,
         )
 
 

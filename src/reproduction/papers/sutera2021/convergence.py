@@ -231,7 +231,7 @@ def statements(table):
                 f"exponent of the error against the number of {part}",
                 value,
                 limit,
-                basis="chosen",
+                basis="our reading",
                 reason=reason,
                 interval=around(value, 2 * error),
                 possible=(-1, 1),

@@ -3,8 +3,11 @@
 The paper's guess: Saabas and TreeSHAP explain the predicted class, local MDI all classes together.
 Two things set local MDI apart: it has all classes, and an entropy, which rises before it falls as a
 class becomes likely. Here the same paths are read once more by measures that differ in one of the
-two; and forests are fitted with balanced classes, and on permuted labels.
+two, and by the parts of local MDI; and forests are fitted with balanced classes, and on permuted
+labels. One class can be taken out of an impurity in more than one way, and the ways disagree.
 """
+
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -17,10 +20,22 @@ from reproduction.papers.sutera2021.figure7 import PANELS, SIMILAR
 VERSUS = {"saabas": "Saabas", "tree_shap": "TreeSHAP"}
 REFERENCES = {
     "local_mdi": "entropy of all classes\n(local MDI)",
-    "class_entropy": "entropy of the\npredicted class alone",
+    "class_entropy": "entropy of the predicted\nclass against the rest",
     "unfolded_entropy": "the same, its rise\nturned into a fall",
-    "log_loss": "log loss of the\npredicted class alone",
+    "log_loss": "log loss of the\npredicted class",
     "log_loss_all": "log loss of\nall classes",
+    "own_term": "term of the predicted\nclass, $-p\\,\\log\\,p$",
+    "other_terms": "terms of the\nother classes",
+    "gini": "Gini of all classes",
+    "gini_square": "its term of the predicted\nclass as $-p^2$",
+    "gini_product": "the same as $p\\,(1-p)$",
+}
+# What a control takes a part of, if not local MDI.
+WHOLE = {"gini_square": "gini", "gini_product": "gini"}
+# Those that stand for the predicted class alone and are entropies still.
+JUDGED = {
+    "class_entropy": "the entropy of the predicted class against the rest",
+    "own_term": "the predicted class's own term of the entropy",
 }
 FITS = {"plain": "fitted on the data", "permuted": "fitted on permuted labels"}
 NAMES = {
@@ -43,8 +58,8 @@ def compute(inputs) -> pd.DataFrame:
         probability at the roots), ``n`` samples, ``mean`` correlation (Pearson, signed scores),
         ``below_half`` and ``value``, percent of them below 0.5 and 0.75. ``part`` ``remains``: the
         samples of a data set below 0.75 with another reference than local MDI, over those with
-        local MDI, as ``value``; ``most``, if all samples were; and ``low`` and ``high``, 95 % of
-        samples drawn anew.
+        local MDI (for a term of Gini's over those with Gini's sum), as ``value``; ``most``, if all
+        samples were; and ``low`` and ``high``, 95 % of samples drawn anew.
     """
     by_fit = {
         "plain": inputs["sutera2021_local/class_correlation"].query("variant == 'published'"),
@@ -73,10 +88,10 @@ def _remains(rows):
     """Samples below 0.75 by each control, a share of those by local MDI, with an interval."""
     for (dataset, versus), group in rows.groupby(["dataset", "versus"], sort=False):
         is_below = group.pivot_table(index="sample", columns="reference", values="value") < SIMILAR
-        before = is_below["local_mdi"].to_numpy()
-        if not before.any():
-            continue
         for reference in [*REFERENCES][1:]:
+            before = is_below[WHOLE.get(reference, "local_mdi")].to_numpy()
+            if not before.any():
+                continue
             after = is_below[reference].to_numpy()
             # Samples drawn with replacement: counts of the four kinds of samples are multinomial.
             kinds = np.bincount(2 * before + after, minlength=4)
@@ -91,9 +106,9 @@ def _remains(rows):
 
 
 def draw(table):
-    """Why: entropy against log loss; the shares with every reference; and by class."""
-    figure = panels.figure(figsize=(10.5, 8.6))
-    top, bottom = figure.subfigures(2, 1, height_ratios=[1.5, 1])
+    """Why: what rises and what falls; the shares with every reference; and by class."""
+    figure = panels.figure(figsize=(10.5, 10))
+    top, bottom = figure.subfigures(2, 1, height_ratios=[2, 1])
     above = top.subplots(1, 2, width_ratios=[1, 2])
     _hump(above[0], table)
     _all_sets(above[1], table)
@@ -119,8 +134,9 @@ def _hump(axis, table):
     prior = rows.loc[rows["predicted"] == malignant, "prior"].mean()
     p = np.linspace(0.001, 0.999, 400)
     for reference, color, dash, words in (
-        ("class_entropy", "vermilion", "-", "entropy"),
+        ("class_entropy", "vermilion", "-", "entropy against the rest"),
         ("unfolded_entropy", "vermilion", ":", "its rise turned into a fall"),
+        ("own_term", "green", "-", "term of the class"),
         ("log_loss", "blue", "-", "log loss"),
     ):
         values = class_correlation.CONTROLS[reference](p)
@@ -134,30 +150,30 @@ def _hump(axis, table):
 
 
 def _all_sets(axis, table):
-    """Samples below 0.75 in each data set, by fit and reference; both measures."""
+    """Samples below 0.75 by each reference, in each data set and fit; both measures."""
     rows = table[table["part"] == "class"]
     rows = rows.assign(low=rows["n"] * rows["value"] / 100)
-    totals = rows.groupby(["dataset", "versus", "fit", "reference"])[["low", "n"]].sum()
-    shares = (100 * totals["low"] / totals["n"]).unstack(["fit", "reference"])
-    columns = [(fit, reference) for fit in FITS for reference in REFERENCES]
-    lines = [(d, v) for d in PANELS for v in VERSUS if (d, v) in shares.index]
-    shares = shares.reindex(index=lines, columns=columns)
+    totals = rows.groupby(["fit", "dataset", "versus", "reference"])[["low", "n"]].sum()
+    shares = (100 * totals["low"] / totals["n"]).unstack("reference")
+    lines = [line for line in itertools.product(FITS, PANELS, VERSUS) if line in shares.index]
+    shares = shares.reindex(index=lines, columns=[*REFERENCES])
     axis.imshow(shares, cmap="Oranges", vmin=0, vmax=100, aspect="auto")
     for line, values in enumerate(shares.to_numpy()):
         for column, value in enumerate(values):
-            text = "" if np.isnan(value) else f"{value:.1f}"
             style = {"color": "white" if value > 60 else "black", "fontsize": 7.5}
-            axis.text(column, line, text, ha="center", va="center", **style)
-    labels = [REFERENCES[reference] for _, reference in columns]
-    axis.set_xticks(range(len(columns)), labels, rotation=55, ha="right", rotation_mode="anchor")
-    axis.set_yticks(range(len(lines)), [f"{PANELS[d]}, {VERSUS[v]}" for d, v in lines])
+            axis.text(column, line, f"{value:.1f}", ha="center", va="center", **style)
+    labels = REFERENCES.values()
+    axis.set_xticks(range(len(labels)), labels, rotation=55, ha="right", rotation_mode="anchor")
+    axis.set_yticks(range(len(lines)), [f"{PANELS[d]}, {VERSUS[v]}" for _, d, v in lines])
     axis.tick_params(length=0, labelsize=7.5)
     axis.grid(False)
-    axis.axvline(len(REFERENCES) - 0.5, color="black", lw=1)
-    for place, words in enumerate(FITS.values()):
-        at = ((place + 0.5) / len(FITS), 1.01)
-        axis.annotate(words, at, xycoords="axes fraction", ha="center", va="bottom", fontsize=8)
-    axis.set_title(f"samples whose correlation is below {SIMILAR:g} (%)", pad=16)
+    for fit, words in FITS.items():
+        places = [place for place, line in enumerate(lines) if line[0] == fit]
+        at = (1.02, 1 - (np.mean(places) + 0.5) / len(lines))
+        text = {"rotation": 270, "ha": "left", "va": "center", "fontsize": 8}
+        axis.annotate(words, at, xycoords="axes fraction", **text)
+        axis.axhline(places[-1] + 0.5, color="black", lw=1)
+    axis.set_title(f"samples whose correlation is below {SIMILAR:g} (%)")
 
 
 # The bars by class: all classes, and one. With the other references nearly all have no length.
@@ -195,27 +211,36 @@ def _by_class(axis, table, dataset):
 
 
 def statements(table):
-    """s44: the disagreement that remains when only the predicted class counts, by its entropy.
+    """s44: the disagreement that remains when only the predicted class counts.
 
-    The log loss cannot decide it: where no class is more likely for what the features say, on
-    permuted labels, the disagreement goes with it as well.
+    By its entropy against the rest and by its own term of the entropy of all: both are one class,
+    and neither is the only way to take one out. The log loss cannot decide it: on permuted labels,
+    where the features say nothing of the classes, the disagreement goes with it as well.
     """
-    rows = table[(table["part"] == "remains") & (table["reference"] == "class_entropy")]
-    return [
-        finding(
+    plain = table[(table["part"] == "class") & (table["fit"] == "plain")].groupby("dataset")
+    priors, n_classes = plain["prior"].max(), plain["predicted"].nunique()
+    own_term = class_correlation.CONTROLS["own_term"]
+    for row in table[table["part"] == "remains"].itertuples():
+        if row.reference not in JUDGED:
+            continue
+        # Of two classes, the entropy of one against the rest is that of both.
+        identity = row.reference == "class_entropy" and n_classes[row.dataset] == 2
+        # One class against the rest rises up to 1/2; of all classes together the entropy is nearer
+        # to its maximum at the roots. The own term rises up to .37; where it is above its start
+        # halfway to 1 still, most of the way to the class counts against what leads there.
+        prior = priors[row.dataset]
+        predicted = row.reference == "class_entropy" or own_term((1 + prior) / 2) > own_term(prior)
+        yield finding(
             "s44",
-            f"{row.dataset}, {VERSUS[row.versus]}",
-            f"samples below {SIMILAR:g} by the entropy of the predicted class, a share of those "
-            "by local MDI",
+            f"{row.dataset}, {VERSUS[row.versus]}"
+            + (", own term" if row.reference == "own_term" else ""),
+            f"samples below {SIMILAR:g} by {JUDGED[row.reference]}, a share of those by local MDI",
             row.value,
             0.5,
-            basis="chosen",
+            basis="our reading",
             reason="what comes from the choice of classes goes with it, most of it at least",
             interval=(row.low, row.high),
             possible=(0, row.most),
-            # One class rises from a probability of 1/2 or less; of all classes together the
-            # entropy is nearer to its maximum at the roots. With two classes both are the same.
-            expected=(1, row.most),
+            expected=(1, 1 if identity else row.most) if predicted else None,
+            identity=identity,
         )
-        for row in rows.itertuples()
-    ]

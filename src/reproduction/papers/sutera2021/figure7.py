@@ -104,7 +104,7 @@ def _uncorrelated(dataset, of_set):
         f"{MOST:g} %, the larger of two measures (%)",
         max(LEAST - low.min(), low.max() - MOST, 0),
         0.0,
-        basis="chosen",
+        basis="our reading",
         reason=_UNCORRELATED,
         possible=(0, 100 - MOST),
         # On led no sample can disagree.
@@ -122,7 +122,7 @@ def _close_to_1(dataset, of_set, bound):
         value,
         50.0,
         "at least",
-        basis="chosen",
+        basis="our reading",
         reason=f"{CLOSE_TO_1}; and a large fraction is most of them",
         possible=(0, 100),
         expected=_printed(dataset, bound) if value < 50 else None,

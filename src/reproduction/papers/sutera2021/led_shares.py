@@ -170,13 +170,13 @@ def _closeness(table):
                 measured,
                 value,
                 _CLOSE,
-                basis="chosen",
+                basis="our reading",
                 reason=_CLOSE_REASON,
                 possible=(0, 1),
             )
         if source == "limit":
             measured = "largest gap between the shares of MDI and SAGE, K = 1"
-            options = {"basis": "chosen", "reason": _NOT_ROUNDING_REASON, "possible": (0, 1)}
+            options = {"basis": "our reading", "reason": _NOT_ROUNDING_REASON, "possible": (0, 1)}
             yield finding(
                 "s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least", **options
             )

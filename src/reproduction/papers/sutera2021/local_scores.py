@@ -165,7 +165,7 @@ def statements(table):
             smallest,
             SIMILAR,
             "at least",
-            basis="chosen",
+            basis="our reading",
             reason="vectors that correlate at 0.75 or more are similar by appendix E.2",
             possible=(-1, 1),
             expected=expected,
