@@ -305,6 +305,9 @@ def test_s21_a_number_has_more_of_the_trees_than_of_the_forest(table):
 def test_s30_shap_of_a_feature_that_a_tree_does_not_test_is_zero(table, n_classes):
     """Even of a copy of one that it does test, which tells as much about y."""
     assert verdicts(table, "s30") == {"features that a tree does not test": "differs"}
+    # So it is by definition, and no evidence.
+    (counts,) = {f["counts"] for f in identities.statements(table) if f["statement"] == "s30"}
+    assert counts == claims.IDENTITY
     model, _, X, y = small(n_classes)
     X = np.column_stack([X, X])
     model.set_params(max_depth=2).fit(X, y)

@@ -32,7 +32,7 @@ def test_s05_is_judged_by_the_seconds_of_one_row(seconds, verdict):
     assert [f["variant"] for f in findings] == [f"{m}, model of xgboost 1.0" for m in METHODS]
     for f in findings:
         assert f["statement"] == "s05"
-        assert f["beside"] == (not f["variant"].startswith("xgboost"))
+        assert (f["counts"] == "no") == (not f["variant"].startswith("xgboost"))
         assert claims.statement_verdict(f["value"], f["limit"], f["kind"]) == verdict
 
 

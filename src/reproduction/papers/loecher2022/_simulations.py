@@ -15,7 +15,7 @@ from reproduction import storage
 from reproduction.datasets.mixed_categories import CATEGORIES, FEATURES
 from reproduction.figures import COLORS, panels
 from reproduction.metrics.single_children import NAME as SINGLE_CHILDREN
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 
 SCORES, SUBSET_SCORES, CHILDREN = (
     f"loecher2022_mixed/{name}" for name in ("scores", "subset_scores", SINGLE_CHILDREN)
@@ -52,17 +52,8 @@ PENALIZED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
 # Each feature against one with fewer categories; the continuous one against the larger of the two
 # with few.
 FEWER = {"x3": "x2", "x4": "x3", "x5": "x4", "x1": "x3"}
-# Rows of a draw. The impurity of a node is 1/2 at most, so the MDI of a feature is half of them.
-# PG(0.5, 1) is 1 at most, and a tree has fewer levels than rows.
-N_ROWS = 120
-_MDI_AT_MOST, _PG_AT_MOST = N_ROWS / 2, float(N_ROWS**2)
-# By the name of a measure, how far two of its means can be apart.
-DISTANCES = {
-    "MDI": (-_MDI_AT_MOST, _MDI_AT_MOST),
-    "AIR": (-2 * _MDI_AT_MOST, 2 * _MDI_AT_MOST),
-    "SHAP": (-1.0, 1.0),
-    **dict.fromkeys(["PG(0.5, 1)", *BY_THE_TEXT.values()], (-2 * _PG_AT_MOST, 2 * _PG_AT_MOST)),
-}
+# Rounding of sums over the draws.
+ROUNDING = 1e-9
 SHARE, NOT_NEGATIVE = (0.0, 1.0), (0.0, None)
 _QUANTILES = {"low": 0.05, "lower": 0.25, "median": 0.5, "upper": 0.75, "high": 0.95}
 # Standard deviations between the mean of a normal distribution and its quantiles at 5 and 95 %.
@@ -196,6 +187,12 @@ def smallest(values, errors):
     """Smallest of some means, and the interval it has at `K` standard errors of each."""
     values, errors = np.asarray(values), np.asarray(errors)
     return values.min(), ((values - K * errors).min(), (values + K * errors).min())
+
+
+def apart(rows, pairs):
+    """Smallest mean difference of pairs of features, by their means, up to rounding."""
+    mean = rows["value"]
+    return around(min(mean[a] - mean[b] for a, b in pairs), ROUNDING)
 
 
 def largest(values, errors):

@@ -105,10 +105,14 @@ def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False):
     """Findings that PassengerId gets next to nothing, one a measure."""
     for importance, name in names.items():
         value, interval = of_sex(table, importance, ID, case)
+        # Shuffled numbers tell nothing, and those of the passengers are one order of them.
+        shuffled = row_of(table, importance, ID, SHUFFLED)
+        spread = K * shuffled["of_sex_error"] * (1 if case == SHUFFLED else shuffled["n"] ** 0.5)
         estimate = abs(value), of_size(*interval)
         measured = f"|PassengerId| over Sex, {name}"
         place = (statement, _named(name, ID, case), measured, estimate)
-        yield chosen(*place, LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside=beside)
+        options = {"expected": (0.0, spread), "beside": beside}
+        yield chosen(*place, LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, **options)
 
 
 def chosen(
@@ -117,8 +121,9 @@ def chosen(
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
-    options |= {"basis": "chosen", "reason": reason, "interval": interval, "possible": possible}
-    return finding(statement, variant, measured, value, limit, kind, **options)
+    options |= {"basis": "our reading", "reason": reason, "interval": interval}
+    place = (statement, variant, measured, value, limit, kind)
+    return finding(*place, possible=possible, **options)
 
 
 def _named(name, feature, case):

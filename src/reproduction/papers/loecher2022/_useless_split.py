@@ -23,6 +23,7 @@ SHAPES = (
     (6, 1, 0.5),
     (1, 1, 0.5),
 )
+SINGLE_CHILD = "a child of one row is given impurity 0, where Eq. 2 and 5 are 0 / 0"
 # No split is left out, so that the effect of a child of one row is seen.
 SCORES = {
     name: {**penalized_gini.PRESETS[name], "min_child_oob": 0, "per_row": True}
@@ -33,8 +34,8 @@ SCORES = {
 def expected(score: str, n_left: int, n_right: int, p: float) -> float:
     """Mean decrease per row by the formulas, in doubled Gini impurity: sigma^2 = 2 p (1 - p).
 
-    PG(1, 0): sigma^2 / N (8.3). With the correction 0; but the impurity of a single row is 0 and
-    cannot be corrected, so that each child of one row leaves sigma^2 / N.
+    PG(1, 0): sigma^2 / N (8.3). With the correction 0; but with impurity 0 for a single row, where
+    the correction is 0 / 0, each child of one row leaves sigma^2 / N.
     """
     n_single = (n_left == 1) + (n_right == 1)
     return 2 * p * (1 - p) / (n_left + n_right) * (1 if score == "pg_10" else n_single)

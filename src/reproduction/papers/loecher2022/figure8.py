@@ -14,6 +14,7 @@ from reproduction.papers.loecher2022._simulations import (
     NUMBERS,
     POWER,
     RELEVANT,
+    ROUNDING,
     boxes,
     of,
     within,
@@ -29,8 +30,6 @@ _GREATLY = "0.8 standard deviations, which Cohen calls large, are the least for 
 _SEPARATES = "a distance of one standard deviation is taken for the least that separates"
 # Share of the mean |SHAP| of a feature up to which a mean is called zero, as in figure 6.
 LOW = 0.1
-# Rounding of sums over the draws.
-ROUNDING = 1e-9
 _LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, is called none"
 
 
@@ -122,7 +121,7 @@ def statements(table):
         ):
             row = rows[name]
             estimate = _estimate(row, "separation")
-            options = {"basis": "chosen", "reason": reason, "expected": _around(apart[name])}
+            options = {"basis": "our reading", "reason": reason, "expected": _around(apart[name])}
             text = measured.format(f"weighted, {WEIGHTED[name]}")
             yield within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
         for name, before in BEFORE.items():
@@ -133,7 +132,7 @@ def statements(table):
             if name == "shap_oob":
                 # Leaving in-bag rows out, without weights, does more than the weights.
                 most = apart["shap_oob"] - apart["shap"]
-            options = {"basis": "chosen", "reason": _GREATLY, "expected": _around(gain, most)}
+            options = {"basis": "our reading", "reason": _GREATLY, "expected": _around(gain, most)}
             name = f"improved over {before}, {mtry}"
             yield within("s09", name, text, GREATLY, "at least", estimate, **options)
         yield _null(table, variant, mtry)
@@ -154,5 +153,5 @@ def _null(table, variant, mtry):
     errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
     estimate = _simulations.largest_size(rows["value"] / raw["value"], errors)
     measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
-    options = {"basis": "chosen", "reason": _LOW, "possible": NOT_NEGATIVE}
+    options = {"basis": "our reading", "reason": _LOW, "possible": NOT_NEGATIVE}
     return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **options)

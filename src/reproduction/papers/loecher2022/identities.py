@@ -270,6 +270,9 @@ PREDICTED = {
     ("s17", "Eq. 22 as printed"): _identities.EQ22_NODES,
     ("s17", "Eq. 23 as printed"): _identities.EQ23_NODES,
 }
+READINGS = {
+    ("s22", "mean of all rows"): "the global mean is read as that of all rows of the data",
+}
 ERROR = (0.0, None)
 # Equations that the proof of a statement passes through; they are not what it states.
 PROVED = {("s14", "Eq. 18")}
@@ -281,11 +284,13 @@ def statements(table):
     """s12 to s17, s22, s23, s30; of s13 the identity; of s21 that contributions cancel; s31."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
     for key, quantities in IDENTITIES.items():
+        reading = {"basis": "our reading", "reason": READINGS[key]} if key in READINGS else {}
         yield finding(
             *(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING),
             beside=key in PROVED,
             possible=ERROR,
             expected=around(identity[PREDICTED[key]], ROUNDING) if key in PREDICTED else None,
+            **reading,
         )
     yield _of_missingness(identity[_identities.UNTESTED])
     yield from _of_equivalence(table[table["part"] == "counter-example"])
@@ -295,11 +300,11 @@ def statements(table):
 
 
 def _of_missingness(largest):
-    """s30: a value that is not 0 would violate missingness; the theory of TreeSHAP has none."""
+    """s30: a value that is not 0 would violate missingness; by the theory of TreeSHAP none is."""
     measured = "largest |SHAP| of a feature that a tree does not test"
     options = {"possible": ERROR, "expected": around(0.0, ROUNDING)}
-    variant = "features that a tree does not test"
-    return finding("s30", variant, measured, largest, ROUNDING, "at least", **options)
+    place = ("s30", "features that a tree does not test", measured, largest, ROUNDING, "at least")
+    return finding(*place, **options, identity=True)
 
 
 def _of_equivalence(table):
@@ -341,7 +346,7 @@ def _of_noise(table):
 def _of_alike(table):
     """s31: values of every data set, and of all of them the means; of full trees."""
     full = table[table["depth"].isna()]
-    options = {"basis": "chosen", "reason": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
+    options = {"basis": "our reading", "reason": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
     least = full.loc[full["quantity"] == _identities.ALIKE_MEANS, "value"].min()
     measured = "smallest correlation of mean |SHAP| and mean |CFC| over the features of a data set"
     yield finding("s31", "features", measured, least, VERY_HIGH, "at least", **options)
@@ -389,6 +394,8 @@ def _of_bias(table):
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
         options = {"basis": "monte-carlo", "reason": _DEVIATION, "possible": ERROR}
         options["expected"] = predicted.get(variant)
+        if variant in predicted:
+            options |= {"basis": "our reading", "reason": _useless_split.SINGLE_CHILD}
         yield finding("s16", variant, measured + simulated, distance, DEVIATION, **options)
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"

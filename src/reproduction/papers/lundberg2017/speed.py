@@ -267,7 +267,7 @@ def statements(table):
             *("s05", f"{row.method}, model of {row.model}"),
             "CPU seconds for one row, one thread",
             *(row.value, FRACTION),
-            basis="chosen",
+            basis="our reading",
             reason="a fraction of a second is less than one",
             # No longer than the batch.
             possible=(0.0, APART * longest[row.model, row.method]),
