@@ -172,6 +172,7 @@ def test_pgi2_is_a_mean_over_rows_and_numbers_of_features():
             assert row["low"] == pytest.approx(interval.low, rel=1e-9, abs=1e-12)
             assert row["high"] == pytest.approx(interval.high, rel=1e-9, abs=1e-12)
             assert row["n_rows"] == 7
+            assert row["row_deviation"] == pytest.approx(np.std(values, ddof=1), rel=1e-12)
     assert set(table["ranking"]) == {"shap", "greedy_sigma0.3", "greedy_sigma1.0"}
 
 

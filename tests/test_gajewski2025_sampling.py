@@ -319,6 +319,8 @@ def made_equal_time(value_of):
 def test_findings_at_equal_time_expect_what_the_iterations_give():
     """Made: errors of 0.1 at the printed iterations; trees have 100, and bigger models 5000."""
     table = made_equal_time(lambda model, method, sigma: 0.1)
+    is_closest = (table["part"] == "iterations") & (table["comparison"] == equal_time.CLOSEST)
+    table.loc[is_closest, "value"] = 1  # further away than the printed iterations
     found = {(f["statement"], f["variant"]): f for f in artefact("equal_time").statements(table)}
 
     def expected(statement, words):
@@ -330,11 +332,12 @@ def test_findings_at_equal_time_expect_what_the_iterations_give():
         if (model, method) == ("bigger", "mc")
     ]
     median, claimed = 0.1 * np.median(ratios), 0.01
-    ends = abs(median / 2 - claimed), abs(2 * median - claimed)
-    nearest = 0 if median / 2 < claimed < 2 * median else min(ends)
+    slack = 1.1 + 5000**-0.5
+    ends = abs(median / slack - claimed), abs(slack * median - claimed)
+    nearest = 0 if median / slack < claimed < slack * median else min(ends)
     assert expected("s05", ", bigger, mc") == pytest.approx((nearest, max(ends)))
     # By the seconds a single tree has one iteration, the bigger model some thousand, so no setting
-    # may be an exception; by the closest count and noise that takes longer, some may.
+    # may be an exception; by the closest count and noise that takes longer, all must be.
     assert expected("s34", "") == (0, 0)
     assert expected("s31", "") is None
     long_noise = table.copy()
@@ -344,7 +347,7 @@ def test_findings_at_equal_time_expect_what_the_iterations_give():
         for f in artefact("equal_time").statements(long_noise)
         if (f["statement"], f["variant"]) == ("s34", equal_time.CLOSEST)
     )
-    assert closest == (0, 18)
+    assert closest == (18, 18)
 
 
 def nodes_visited(forest, X, sets, sigma):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _rankings
@@ -42,9 +43,10 @@ def compute(
     Returns
     -------
     DataFrame
-        One row a sigma and ranking: ``sigma_metric``, ``ranking``, ``value``, ``n_rows``; ``lead``,
-        the value minus the reference's, and ``low`` and ``high``, its 95 % bootstrap interval over
-        resampled rows. In squared units of the prediction.
+        One row a sigma and ranking: ``sigma_metric``, ``ranking``, ``value``, ``n_rows``;
+        ``row_deviation``, the standard deviation over the rows; ``lead``, the value minus the
+        reference's, and ``low`` and ``high``, its 95 % bootstrap interval over resampled rows. In
+        squared units of the prediction.
 
     Raises
     ------
@@ -60,5 +62,6 @@ def compute(
         for name, pgi2_of_rows in values.items():
             row = {"sigma_metric": float(sigma), "ranking": name, "value": pgi2_of_rows.mean()}
             row["n_rows"] = len(X)
+            row["row_deviation"] = pgi2_of_rows.std(ddof=1) if len(X) > 1 else np.nan
             rows.append(row | _rankings.lead(pgi2_of_rows, base, "mean", random_state))
     return pd.DataFrame(rows)

@@ -64,8 +64,8 @@ def findings(table, expected, where) -> list[dict]:
     `expected` has the excess by data set and model as the mean errors give it.
     """
     reason = (
-        "what minimizes the error has none above that of other parameters; the interval is "
-        f"{K} standard errors over folds, corrected for the rows that they share"
+        "what minimizes the error has none above that of other parameters, on our folds; the "
+        f"interval is {K} standard errors over folds, corrected for the rows that they share"
     )
     return [
         finding(
@@ -75,7 +75,7 @@ def findings(table, expected, where) -> list[dict]:
             "share",
             row["value"],
             0,
-            basis="monte-carlo",
+            basis="our reading",
             reason=reason,
             interval=(row["low"], row["high"]),
             possible=(-1, None),

@@ -1,10 +1,14 @@
 """Shared by tables 2 to 6: one row a setting, of one split (published) or more (described)."""
 
+import numpy as np
 import pandas as pd
 
-from reproduction.papers import finding
+from reproduction.papers import finding, printed
+from reproduction.papers.gajewski2025._settings import GREEDY, PUBLISHED, SHAP
 
 _SETTING = ["variant", "dataset", "model"]
+# The same number by two ways, off by roundings.
+ROUNDING = 1e-9
 
 
 def over_splits(frames, keys) -> pd.DataFrame:
@@ -15,8 +19,8 @@ def over_splits(frames, keys) -> pd.DataFrame:
     frames : list of DataFrame
         Of experiments: ``variant``, ``data``, ``model``, the keys, ``value``; and, if there are
         any, ``lead``, ``lead_low`` and ``lead_high`` (over SHAP, with the interval of one split),
-        ``standard_error`` and ``tied``. Of a variant, data set and model that several have, the
-        first counts.
+        ``standard_error``, ``row_deviation`` and ``tied``. Of a variant, data set and model that
+        several have, the first counts.
     keys : list of str
         Beside variant, data set and model.
 
@@ -29,7 +33,7 @@ def over_splits(frames, keys) -> pd.DataFrame:
         interval of the mean.
     """
     rows = _first_of_each(frames).rename(columns={"data": "dataset"})
-    means = ["lead", "lead_low", "lead_high", "standard_error", "tied"]
+    means = ["lead", "lead_low", "lead_high", "standard_error", "row_deviation", "tied"]
     grouped = rows.groupby([*_SETTING, *keys], sort=False)
     columns = {"value": ("value", "mean"), "low": ("value", "min"), "high": ("value", "max")}
     columns |= {"deviation": ("value", "std"), "n_splits": ("value", "size")}
@@ -50,6 +54,43 @@ def _first_of_each(frames):
 def with_lead(frame) -> pd.DataFrame:
     """Rename the interval of the lead, which metrics call low and high."""
     return frame.rename(columns={"low": "lead_low", "high": "lead_high"})
+
+
+def with_ranges(table, names, of_cause) -> pd.DataFrame:
+    """Add the range of a value that both print, by a cause, and the lead give.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns of the printed cells, ``variant``, ``value`` and ``lead``.
+    names : tuple of str
+        Printed tables that have its cells.
+    of_cause : callable
+        Takes printed values, and gives the ends of ours that the cause allows.
+
+    Returns
+    -------
+    DataFrame
+        ``cause_low`` and ``cause_high``, missing for variant published. A value is also that of
+        SHAP and the lead over it, and SHAP's that of another ranking less its lead.
+    """
+    cells = [cell for name in names for cell in printed("gajewski2025", name)]
+    keys = list(cells[0][0])
+    texts = {tuple(cell[key] for key in keys): float(text) for cell, text in cells}
+    low, high = of_cause(table[keys].astype(str).apply(tuple, axis=1).map(texts))
+    setting = [table[key] for key in ("variant", *keys) if key != "ranking"]
+    of_shap, is_shap = table["value"] - table["lead"], table["ranking"] == SHAP
+    by_shap, by_other = (
+        of_shap.where(table["ranking"] == name).groupby(setting).transform("max")
+        for name in (SHAP, GREEDY[0.1])
+    )
+    by_lead = by_other.where(is_shap, by_shap) + table["lead"]
+    ends = {
+        "cause_low": np.maximum(low, by_lead * (1 - ROUNDING)),
+        "cause_high": np.minimum(high, by_lead * (1 + ROUNDING)),
+    }
+    is_other = table["variant"] != PUBLISHED
+    return table.assign(**{name: values.where(is_other) for name, values in ends.items()})
 
 
 def counted(statement, variant, measured, rows, limit, kind, **options) -> dict:

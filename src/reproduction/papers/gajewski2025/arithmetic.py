@@ -16,6 +16,8 @@ from reproduction.papers import printed
 from reproduction.papers.gajewski2025._settings import DATASETS, GREEDY, MODELS, SHAP
 
 DOUBLE, SINGLE, RECORDED = "double", "single", "single, recorded order"
+# The variant that has PGI2 over all rows.
+ALL_ROWS = "all_rows"
 # Beginning of the name of a ranking -> its arithmetic.
 ARITHMETICS = {
     "greedy_sigma": DOUBLE,
@@ -51,9 +53,15 @@ def compute(inputs) -> pd.DataFrame:
         - ``cells that need it``: those of them that none of the arithmetics before reproduces:
           double precision and then single precision, both with ties by index, and then the recorded
           order, which was read from the authors' own rankings. Rows of data set and model ``all``
-          are sums.
+          are sums;
+        - ``PGI2 of double's``: mean PGI2 over the n rows, as a share of that of the rankings in
+          double precision, measured with the ranking's own noise; ``least`` and ``most`` with any
+          of the three; single trees.
     """
-    frames = {name.partition("/")[2]: _named(frame) for name, frame in inputs.items()}
+    frames = {
+        name.partition("/")[2]: _named(frame[frame["variant"] != ALL_ROWS])
+        for name, frame in inputs.items()
+    }
     changes = frames["ranking_changes"].rename(columns={"n_rows": "n"})
     tied = changes[changes["quantity"] == "tied"]
     keys = ["dataset", "model", "arithmetic", "sigma"]
@@ -66,7 +74,9 @@ def compute(inputs) -> pd.DataFrame:
     needed = cells[cells["quantity"] == "cells that need it"].groupby("arithmetic", sort=False)
     total = needed[["value", "n"]].sum().reset_index()
     total = total.assign(dataset="all", model="all", quantity="cells that need it")
-    table = pd.concat([changes, steps.assign(quantity="tied steps"), cells, total])
+    gaps = inputs["gajewski2025_arithmetic/pgi2"].query("variant == @ALL_ROWS")
+    tables = [changes, steps.assign(quantity="tied steps"), cells, total, *_of_double(_named(gaps))]
+    table = pd.concat(tables)
     return table[_COLUMNS].reset_index(drop=True)
 
 
@@ -80,6 +90,20 @@ def _named(frame):
         sigma=sigma,
         ranking=sigma.map(GREEDY).fillna(SHAP),
     )
+
+
+def _of_double(gaps):
+    """Mean PGI2 of the other arithmetics' rankings over that of double precision."""
+    keys = ["dataset", "model", "sigma", "n_rows", "sigma_metric"]
+    means = gaps[gaps["arithmetic"] != ""].pivot(index=keys, columns="arithmetic", values="value")
+    shares = means[[SINGLE, RECORDED]].div(means[DOUBLE], axis=0)
+    shares = shares.stack().rename("value").reset_index().rename(columns={"n_rows": "n"})
+    own = shares[shares["sigma"] == shares["sigma_metric"]]
+    yield own.assign(quantity="PGI2 of double's")
+    of_ranking = shares.groupby(["dataset", "model", "arithmetic", "sigma", "n"], sort=False)
+    for word, end in (("least", "min"), ("most", "max")):
+        rows = of_ranking["value"].agg(end).reset_index()
+        yield rows.assign(quantity=f"PGI2 of double's, {word}")
 
 
 def _cells(frames):

@@ -7,9 +7,10 @@ near the rankings come to the best of all orders, and whether PGI, which is samp
 gaps elsewhere, says the same.
 """
 
+import numpy as np
 import pandas as pd
 
-from reproduction.papers import finding, printed
+from reproduction.papers import finding
 from reproduction.papers.gajewski2025._settings import (
     GREEDY,
     PUBLISHED,
@@ -17,15 +18,18 @@ from reproduction.papers.gajewski2025._settings import (
     SHARE,
     counts,
 )
-from reproduction.papers.gajewski2025._tables import counted, over_splits, with_lead
+from reproduction.papers.gajewski2025._tables import counted, over_splits, with_lead, with_ranges
 
 KEYS = ["sigma_metric", "ranking"]
 _SETTING = ["variant", "dataset", "model", *KEYS]
 # "A slight exception": these noises differ most (of the metric, of the ranking).
 EXCEPTION = (1.0, GREEDY[0.1])
-ONLY_EXCEPTION = (
-    "the text names one pair of noises as the exception; 95 % bootstrap intervals over the rows"
+ALMOST = (
+    '"almost always", beside the pair of noises that the text names as the exception: in nine of '
+    "ten settings at least; 95 % bootstrap intervals over the rows"
 )
+# Rows behind a printed mean, and standard errors to either side of it.
+PRINTED_ROWS, K = 3, 3
 # Shares of the largest PGI2 that are less than 1 by rounding alone are nearer to it.
 ROUNDING = 1e-9
 REASONABLY = '"reasonably well": at most one part in twenty of what is possible is lost'
@@ -47,10 +51,11 @@ def compute(inputs) -> pd.DataFrame:
         ``variant``, ``dataset``, ``model``, ``sigma_metric``, ``ranking``; ``value`` in squared
         units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
         with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split;
-        ``of_published``, the value over that of variant published. With the other inputs also, as
-        means over the splits, ``of_optimum``, the share of the optimum, missing where there are too
-        many features for all orders; of the shares of single rows the ``least`` of all splits,
-        ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1;
+        ``of_published``, the value over that of variant published; ``row_deviation`` over the rows
+        of a split; ``cause_low`` and ``cause_high``, see `_tables.with_ranges`. With the other
+        inputs also, as means over the splits, ``of_optimum``, the share of the optimum, missing
+        where there are too many features for all orders; of the shares of single rows the ``least``
+        of all splits, ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1;
         ``first_best``, the share of the rows in which no other single feature has a larger PG2 than
         the first; ``spearman``, the correlation of PGI and PGI2 over the rows; ``alike``, the share
         of the rows in which both put the same first, this ranking or SHAP's; and ``swapped``, the
@@ -67,6 +72,11 @@ def compute(inputs) -> pd.DataFrame:
     published = table[table["variant"] == PUBLISHED].set_index(_SETTING[1:])["value"]
     own = pd.MultiIndex.from_frame(table[_SETTING[1:]])
     table["of_published"] = table["value"].to_numpy() / published.reindex(own).to_numpy()
+    # A mean over all rows lies within K standard errors of one over the rows behind print.
+    of_few = K * table["row_deviation"] / PRINTED_ROWS**0.5
+    table = with_ranges(
+        table, ("table3", "table6"), lambda text: (np.maximum(text - of_few, 0), text + of_few)
+    )
     if "pgi2_optimum" not in metrics:
         return table
     agreement = metrics["pgi_agreement"]
@@ -100,20 +110,6 @@ def _least(optimum):
     return rows.groupby(_SETTING, sort=False)["least"].min().reset_index()
 
 
-def printed_exceptions() -> int:
-    """Settings, but the pair that the text names, in which table 3 has SHAP ahead in print."""
-    by_setting = {}
-    for cell, text in printed("gajewski2025", "table3"):
-        key = cell["dataset"], float(cell["sigma_metric"])
-        by_setting.setdefault(key, {})[cell["ranking"]] = float(text)
-    return sum(
-        values[ranking] < values[SHAP]
-        for (_, sigma), values in by_setting.items()
-        for ranking in GREEDY.values()
-        if (sigma, ranking) != EXCEPTION
-    )
-
-
 def statements(table):
     """Of the bigger models; of single trees the text states nothing.
 
@@ -128,16 +124,14 @@ def statements(table):
         other_settings = greedy[~pair]
         measured = "settings but (sigma' 1, sigma 0.1) in which SHAP's mean PGI2 is higher"
         ends = (other_settings["lead_high"] < 0).sum(), (other_settings["lead_low"] < 0).sum()
-        options = {"basis": "printed", "reason": ONLY_EXCEPTION, "interval": ends}
+        options = {"basis": "our reading", "reason": ALMOST, "interval": ends}
         options["possible"] = counts(len(other_settings))
-        if variant == PUBLISHED:
-            options["expected"] = (printed_exceptions(),) * 2
-        has_lead = other_settings["lead"] < 0
-        yield counted("s10", variant, measured, has_lead, 0, "at most", **options)
+        has_lead, limit = other_settings["lead"] < 0, 0.1 * len(other_settings)
+        yield counted("s10", variant, measured, has_lead, limit, "at most", **options)
         if greedy["of_optimum"].notna().any():
             yield from _nearness(variant, rows.dropna(subset=["of_optimum"]))
             measured = "largest share of rows in which PGI puts the other ranking first than PGI2"
-            options = {"basis": "chosen", "reason": CAN_ALTER, "possible": SHARE}
+            options = {"basis": "our reading", "reason": CAN_ALTER, "possible": SHARE}
             largest = greedy["swapped"].max()
             measured += f", of {_counts(greedy['swapped_rows'])}"
             yield finding("s20", variant, measured, largest, 0.01, "at least", **options)
@@ -153,7 +147,7 @@ def _nearness(variant, rows):
     n_rows = f"over {_counts(rows['optimum_rows'])}"
     measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
     measured += f", {n_rows}"
-    options = {"basis": "chosen", "reason": REASONABLY, "possible": SHARE}
+    options = {"basis": "our reading", "reason": REASONABLY, "possible": SHARE}
     yield finding("s14", variant, measured, at_own_noise.min(), 0.95, "at least", **options)
     best = measured
     measured = f"smallest lead of that share over SHAP's, {n_rows}"

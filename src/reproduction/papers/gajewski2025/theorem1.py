@@ -369,7 +369,7 @@ def _of_method(cancellation, discrepancy):
         (cancellation["value"] < CANCELLED).mean(),
         0.01,
         "at least",
-        basis="chosen",
+        basis="our reading",
         reason='"could": in one row of a hundred at least',
         possible=SHARE,
     )
@@ -383,7 +383,7 @@ def _of_method(cancellation, discrepancy):
         abs(of_points[_NOISE] - of_points[_UNIFORM]) / room,
         SOME_LOSS,
         "at least",
-        basis="chosen",
+        basis="our reading",
         reason='"some loss": one part in a hundred of what pseudo-random points have lost',
         possible=NOT_NEGATIVE,
         expected=(0, NO_LOSS),
@@ -406,5 +406,5 @@ def _bounded(operations):
         measured = "largest ratio of operations to those of one gap of all features"
         args = "s01", f"operations, {_GROWTHS[growth]}, {name}", measured, ratios.max(), 1.0
         reason = "the operations of all features grow with the square of the nodes at most"
-        options = {"basis": "chosen", "reason": reason, "possible": NOT_NEGATIVE}
+        options = {"basis": "our reading", "reason": reason, "possible": NOT_NEGATIVE}
         yield finding(*args, "at most", **options)

@@ -163,6 +163,7 @@ def statements(table):
             options["interval"] = of_size(row["low"] - POWER, row["high"] - POWER)
             # The square is a bound: with fewer nodes no more seconds, and at most quadratic.
             ranges = {"possible": NOT_NEGATIVE, "expected": (0, POWER)}
+            options |= {"basis": "our reading", "reason": f"quadratically: as a power; {reason}"}
             args = f"|{measured}, less {POWER}|", abs(row["value"] - POWER), HALF_DIGIT, "at most"
             yield finding("s30", f"exact, {name}", *args, **options, **ranges)
         else:
