@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import importlib
 import json
+import re
+import shutil
 import sys
+import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,20 +19,32 @@ import numpy as np
 from splitcredit._names import as_known
 from splitcredit._stored import arrays_of, named_if_damaged, refuse_false_sizes, replacing
 from splitcredit.convert import to_forest, unwrap
+from splitcredit.convert.catboost import own_features
 from splitcredit.forest import Forest
+from splitcredit.importances._training import number_of
 
 # Rows of a table that are in memory at a time.
 PART = 65_536
 # By the ending of a file.
 FORMATS = {f".{name}": name for name in ("csv", "html", "json", "parquet", "png")}
 _PARQUET = (".parquet", ".pq")
-# Types that skops asks about, and that take nothing but arrays or the text of a model from a file.
+# Labels that a model does not tell: texts, and those that it keeps as whole numbers.
+_TEXT, _WHOLE = ("text",), ("whole",)
+# How files of spreadsheets begin: those of zip archives, and those of before 2007.
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+# Types that skops asks about, and that take nothing but arrays, plain values or the text of a model
+# from a file, or call nothing but what skops asks about by itself.
 _TRUSTED = (
     "collections.OrderedDict",
+    "functools.partial",
     "lightgbm.basic.Booster",
     *(f"lightgbm.sklearn.LGBM{kind}" for kind in ("Classifier", "Ranker", "Regressor")),
+    "numpy.dtype",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",
+    "sklearn.utils._bunch.Bunch",
+    "sklearn.utils.validation.check_array",
     "xgboost.core.Booster",
     *(f"xgboost.sklearn.XGB{kind}" for kind in ("Classifier", "Ranker", "Regressor")),
 )
@@ -81,11 +99,11 @@ def _imported(name, path):
         raise ModuleNotFoundError(message) from None
 
 
-def splitter(model, target: str | None):
-    """A function that makes of a table the rows as the model takes them, and their targets or None.
+class Tables:
+    """Reads tables as the rows that a model takes, and their targets or None.
 
     Columns that the model does not know are left out if the table has all that it knows, by name.
-    Texts become categories, unless there are steps of a pipeline to read them.
+    Of categories the model knows the labels, which stand in place of texts and of equal numbers.
 
     Parameters
     ----------
@@ -93,80 +111,262 @@ def splitter(model, target: str | None):
     target : str, optional
         The column that is taken out first; ValueError if there is none, but in a background.
     """
-    import pandas as pd
 
-    inner, steps = unwrap(model)
-    known = getattr(model, "feature_names_in_", None)
-    if known is None:
-        known = getattr(inner, "feature_names_", None)  # of CatBoost, where not all converts
-    if known is None and not steps.pipelines:
-        forest = to_forest(inner)
-        known = forest.feature_names if forest.names_given else None
+    def __init__(self, model, target: str | None = None):
+        inner, steps = unwrap(model)
+        own, forest = own_features(inner), None
+        if not steps.pipelines and not own:
+            with contextlib.suppress(TypeError, ValueError):  # who needs trees says it better
+                forest = to_forest(inner)
+        known = getattr(model, "feature_names_in_", None)
+        if known is None:
+            known = getattr(inner, "feature_names_", None)  # of CatBoost, where not all converts
+        classes = getattr(model, "classes_", ())
+        # Labels by the place of a column, or by its name before steps; _TEXT where text stays.
+        self._labels: dict = {j: _TEXT for places in own.values() for j in places}
+        self._catboost = inner if own and not steps.pipelines else None
+        self._unplaced: tuple = ()
+        if steps.pipelines:
+            self._labels = dict(_labels_of_steps(steps.pipelines[0]))
+        elif forest is not None:
+            known = forest.feature_names if known is None and forest.names_given else known
+            classes = forest.output_names if forest.n_outputs > 1 else classes
+            if forest.categories is not None:
+                self._split, places = {*forest.categories.feature}, forest.categories.labeled
+                self._labels = dict(zip(places or (), forest.categories.labels, strict=False))
+                self._unplaced = forest.categories.labels if places is None else ()
+        self.target, self.known, self._in_steps = target, known, bool(steps.pipelines)
+        self._target_is_text = any(number_of(str(name)) is None for name in classes)
 
-    def split(table, is_background=False):
-        y = None
+    def whole(self, path: str, n_rows: int | None = None, is_background=False) -> tuple:
+        """All rows of a table at once, and their targets; see `parts`."""
+        import pandas as pd
+
+        whole = pd.concat(list(self._frames(path, n_rows)), ignore_index=True)
+        return self._rows_and_targets(whole, is_background)
+
+    def parts(self, path: str, n_rows: int | None = None):
+        """Yield the rows of a table, at most `PART` of them at a time, and their targets.
+
+        ValueError if there are none.
+
+        Parameters
+        ----------
+        path : str
+            A file of CSV or parquet, or ``"-"`` for CSV from standard input.
+        n_rows : int, optional
+            The first rows, or all.
+        """
+        return map(self._rows_and_targets, self._frames(path, n_rows))
+
+    def _frames(self, path, n_rows):
+        start = 0
+        for part in _all_parts(path, self):
+            part = part.iloc[: None if n_rows is None else n_rows - start].reset_index(drop=True)
+            start += len(part)
+            if len(part):
+                yield part
+            if n_rows is not None and start >= n_rows:
+                break
+        if start == 0:
+            raise ValueError(f"{path} has no rows")
+
+    def _rows_and_targets(self, table, is_background=False):
+        y, target = None, self.target
         if target is not None and not (is_background and target not in table):
             if target not in table:
                 columns = list(table.columns)[:10]
                 raise ValueError(f"--target: no column is called {target!r}, but {columns}")
             y, table = table[target], table.drop(columns=target)
-        if known is not None:
-            names = dict(zip(as_known(table.columns, known), table.columns, strict=True))
-            if all(name in names for name in known):
-                table = table[[names[name] for name in known]]
-        if not steps.pipelines:
-            kinds = {name: pd.api.types.infer_dtype(table[name]) for name in table.columns}
-            texts = [name for name, kind in kinds.items() if kind == "string"]
-            table = table.astype(dict.fromkeys(texts, "category"))
-        return table, y
+        columns, _ = self.columns(table.columns, lambda: table)
+        rows = table[columns]
+        self._ask_catboost(rows)
+        _, labels = self.columns(table.columns, lambda: table)
+        made = {name: _labeled(rows[name], own, self._in_steps) for name, own in labels.items()}
+        return rows.assign(**made), y
 
-    return split
+    def texts(self, header, first) -> list:
+        """The columns that are read as text: those with labels that are text."""
+        labels = self.columns(header, first)[1].items()
+        texts = [name for name, own in labels if any(isinstance(label, str) for label in own)]
+        is_text = self._target_is_text and self.target in [*header]
+        return [*texts, self.target] if is_text else texts
+
+    def columns(self, header, first) -> tuple[list, dict]:
+        """The columns that the model takes, and the labels of some of them.
+
+        Parameters
+        ----------
+        header : sequence of str
+            Names of all columns of a table.
+        first : callable
+            Gives its first rows.
+        """
+        columns = [name for name in header if name != self.target]
+        if self.known is not None:
+            names = dict(zip(as_known(columns, self.known), columns, strict=True))
+            if all(name in names for name in self.known):
+                columns = [names[name] for name in self.known]
+        if self._unplaced and len(rows := first()):
+            self._place(rows[columns])
+        keys = columns if self._in_steps else range(len(columns))
+        found = zip(keys, columns, strict=True)
+        return columns, {name: self._labels[key] for key, name in found if key in self._labels}
+
+    def _place(self, rows):
+        """Find the columns of LightGBM's labels, of which it keeps no more than the order."""
+        labels, self._unplaced = self._unplaced, ()
+        values = {number_of(str(label)) for own in labels for label in own}
+        numeric = [getattr(kind, "kind", "O") in "biuf" for kind in rows.dtypes]
+        texts = self._split | {j for j, is_numeric in enumerate(numeric) if not is_numeric}
+        others = {j for j in range(len(numeric)) if {*rows.iloc[:, j].dropna().unique()} <= values}
+        for places in (self._split, texts, texts | others):
+            if len(places) == len(labels):
+                self._labels = dict(zip(sorted(places), labels, strict=True))
+                return
+        raise ValueError(
+            f"the model has {len(labels)} columns of categories but does not say which, and the "
+            "table does not show it: pass one of parquet, in which they have that type"
+        )
+
+    def _ask_catboost(self, rows):
+        """Find the columns whose True or 01 CatBoost keeps as a number: such text it knows not.
+
+        What it does not know has the same prediction as any other text.
+        """
+        model, self._catboost = self._catboost, None
+        for j in self._labels if model else ():
+            if None not in map(number_of, rows.iloc[:, j].dropna().unique()):
+                unknown = rows.copy()
+                unknown.isetitem(j, ["unknown"] * len(rows))
+                if np.array_equal(model.predict(rows), model.predict(unknown)):
+                    self._labels[j] = _WHOLE
 
 
-def parts(path: str, n_rows: int | None = None):
-    """The rows of a table, at most `PART` of them at a time, as DataFrames.
+def _labels_of_steps(step, names=None):
+    """Pairs of a column and its labels, which an encoder among the steps of a pipeline knows."""
+    names = getattr(step, "feature_names_in_", None) if names is None else names
+    for _, inner, *_ in (
+        *getattr(step, "transformers_", ()),
+        *getattr(step, "transformer_list", ()),
+    ):
+        yield from _labels_of_steps(inner)
+    for _, inner in getattr(step, "steps", ()):
+        yield from _labels_of_steps(inner, names)
+        if not type(inner).__name__.endswith("Imputer"):  # it leaves columns where they are
+            break
+    if names is not None and len(getattr(step, "categories_", ())) == len(names):
+        yield from zip(names, step.categories_, strict=True)
 
-    ValueError if there are none.
+
+def _labeled(column, labels, in_steps):
+    """A column with labels of a model in place of the texts and numbers that mean them.
+
+    Other values stay: the model does with them what it does with what it does not know. Empty text
+    is missing, if it is no label.
 
     Parameters
     ----------
-    path : str
-        A file of CSV or parquet, or ``"-"`` for CSV from standard input.
-    n_rows : int, optional
-        The first rows, or all.
+    column : pandas.Series
+    labels : sequence
+    in_steps : bool
+        Whether it stays a column of values, or becomes one of type ``category``.
     """
-    start = 0
-    for part in _all_parts(path):
-        part = part.iloc[: None if n_rows is None else n_rows - start].reset_index(drop=True)
-        start += len(part)
-        if len(part):
-            yield part
-        if n_rows is not None and start >= n_rows:
-            break
-    if start == 0:
-        raise ValueError(f"{path} has no rows")
-
-
-def _all_parts(path):
     import pandas as pd
 
-    if path.endswith(_PARQUET):
+    if isinstance(column.dtype, pd.CategoricalDtype) or labels is _TEXT:
+        return column
+    if labels is _WHOLE:
+        return column.map(lambda v: v if number_of(v) is None else f"{number_of(v):.0f}")
+    every = pd.Index(labels, dtype=object)
+    label_of = {str(label).removesuffix(" 00:00:00"): label for label in every.dropna()}
+    label_of |= {label: label for label in every.dropna()}
+    are_text = all(isinstance(label, str) for label in label_of.values())
+
+    def meant(value):
+        number = None if are_text or not isinstance(value, str) else number_of(value.capitalize())
+        return label_of.get(value, label_of.get(number, None if value == "" else value))
+
+    distinct = {value: meant(value) for value in column.dropna().unique()}
+    values = column.map(distinct).astype(object)
+    if in_steps and pd.api.types.is_object_dtype(labels):
+        return values.where(values.notna(), None if None in [*every] else np.nan)
+    known = [*label_of.values(), *(value for value in distinct.values() if value is not None)]
+    return values.infer_objects() if in_steps else pd.Categorical(values, pd.Index(known).unique())
+
+
+def _all_parts(path, tables):
+    if path == "-":  # what is read more than once
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "rows.csv"
+            with copy.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            yield from _csv_parts(copy, path, tables)
+        return
+    start = b""
+    if Path(path).is_file():
+        with open(path, "rb") as file:
+            start = file.read(4)
+    if path.endswith(_PARQUET) or start == b"PAR1":
         parquet = _imported("pyarrow.parquet", path)
         with parquet.ParquetFile(path, pre_buffer=False) as file:  # a buffer keeps the whole file
             for batch in file.iter_batches(batch_size=PART):
                 yield batch.to_pandas()
         return
-    separator = "\t" if ".tsv" in Path(path).suffixes else ","
-    source = sys.stdin if path == "-" else path
-    with pd.read_csv(source, sep=separator, chunksize=PART) as chunks:
-        yield from chunks
+    if start in _WORKBOOKS and not path.endswith(".zip"):
+        raise ValueError(f"{path} is a workbook: save its sheet as CSV in UTF-8")
+    yield from _csv_parts(path, path, tables)
 
 
-def table_of(path: str, n_rows: int | None = None):
-    """All rows of a table at once; see `parts`."""
+def _csv_parts(source, path, tables):
+    """Parts of a file, called so in messages."""
     import pandas as pd
 
-    return pd.concat(list(parts(path, n_rows)), ignore_index=True)
+    try:
+        read = partial(pd.read_csv, source, **_form(source, path, tables))
+        head = read(nrows=100)
+        if not isinstance(head.index, pd.RangeIndex) and head.iloc[:, -1].isna().all():
+            raise ValueError(f"{path} has a separator at the end of each row: remove it")
+        texts = tables.texts(head.columns, lambda: read(nrows=PART))
+        # With a sign before it no text is one that pandas takes for a missing value.
+        with read(chunksize=PART, converters=dict.fromkeys(texts, "=".__add__)) as chunks:
+            for part in chunks:
+                yield part.assign(**{name: part[name].str[1:] for name in texts})
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{path} is empty") from None
+    except pd.errors.ParserError as error:
+        raise ValueError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        remedy = f"save it so, or by iconv -f {'UTF-16' if byte >= 0xFE else 'LATIN1'} -t UTF-8"
+        raise ValueError(f"{path} is not text in UTF-8 (byte 0x{byte:02x}): {remedy}") from None
+
+
+def _form(source, path, tables):
+    """How a file of CSV parts its fields, and what its numbers have for a point."""
+    import pandas as pd
+
+    lines = {"sep": "\x1f", "quoting": csv.QUOTE_NONE, "header": None, "dtype": str}
+    head, *rows = pd.read_csv(source, **lines, keep_default_na=False, nrows=1000)[0]
+    known = [] if tables.known is None else list(tables.known)
+    names = {mark: as_known(next(csv.reader([head], delimiter=mark)), known) for mark in ",;\t|"}
+    plain = "\t" if ".tsv" in Path(path).suffixes else next((m for m in names if m in head), ",")
+    mark = next((mark for mark in names if known and {*known} <= {*names[mark]}), plain)
+    twice = {name for name in names[mark] if names[mark].count(name) > 1}
+    twice = sorted(n for n in twice & {*known, tables.target} if f"{n}.1" not in known)
+    if twice:
+        raise ValueError(f"{path} has several columns of the same name, {twice}: keep one of each")
+    if tables.known is None and all(number_of(name) is not None for name in names[mark]):
+        if names[mark] != [str(j) for j in range(len(names[mark]))]:
+            raise ValueError(f"{path} begins with numbers: write names of columns above them")
+    fields = [] if mark == "," else [field.strip(' "') for row in rows for field in row.split(mark)]
+    commas = [field for field in fields if re.fullmatch(r"[+-]?\d[\d.]*(,\d+)+", field)]
+    by_thousands = [one for one in commas if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", one)]
+    points = [one for one in fields if re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?", one)]
+    if commas and (len(by_thousands) == len(commas) or points):
+        one = points[0] if len(by_thousands) < len(commas) else commas[0]
+        raise ValueError(f"{path} has {one}: write numbers without separators of thousands")
+    return {"sep": mark, "decimal": "," if commas else "."}
 
 
 def write(frames, out: str | None, form: str) -> None:
@@ -192,6 +392,9 @@ def _write_text(frames, file, form):
         return
     records = []
     for frame in frames:
+        if not frame.columns.is_unique:  # such as a feature that is called as a pair
+            twice = sorted(frame.columns[frame.columns.duplicated()])[:5]
+            raise ValueError(f"several columns are called {twice}: --format csv keeps them")
         records += frame.astype(object).where(frame.notna(), None).to_dict("records")
     json.dump(records, file, indent=1)
     file.write("\n")

@@ -18,6 +18,7 @@ import numpy as np
 
 from splitcredit import __version__, _methods, _plots, _ranks, face, shapley_interactions
 from splitcredit import _command_files as files
+from splitcredit._names import free
 from splitcredit._progress import bar
 from splitcredit.convert import to_forest, unwrap
 
@@ -26,7 +27,6 @@ _NEEDS = {
     "X": "rows: name a TABLE",
     "y": "the targets of the rows: --target COLUMN",
     "background": "rows that unknown features are taken from: --background FILE",
-    "scale": "the size of the noise, such as --scale 0.3std",
 }
 
 
@@ -96,7 +96,7 @@ def _command(example, *parameters, forms):
             click.Option(["--format", "form"], type=click.Choice(forms), help=form),
         ]
         command = click.Command(
-            function.__name__,
+            function.__name__.replace("_", "-"),
             callback=run,
             params=[*parameters, *(output if forms else [])],
             help=inspect.getdoc(function),
@@ -134,11 +134,14 @@ _PARAMETERS = click.Option(
     ["-p", "parameters"], multiple=True, metavar="NAME=VALUE", help="A parameter of the method."
 )
 _PROGRESS = click.Option(["--progress/--no-progress"], default=None, help="A bar of the rows done.")
-_NOISE = (
-    click.Option(["--scale"], help="Its size: a number, or 0.3std for 0.3 standard deviations."),
-    click.Option(["--noise"], default="normal", help="normal, laplace, uniform or marginal."),
+_CHECK = click.Option(
+    ["--check/--no-check"], default=True, help="Compare rows with the model's own prediction."
 )
-_DATA_OF_ROWS = (*_MODEL, _TABLE, _TARGET, _ROWS, _OUTPUT, _BACKGROUND)
+_NOISE = (
+    click.Option(["--scale"], help="Of noise: a number, or 0.3std for 0.3 standard deviations."),
+    click.Option(["--noise"], help="marginal (values of other rows), normal, laplace or uniform."),
+)
+_DATA_OF_ROWS = (*_MODEL, _TABLE, _TARGET, _ROWS, _OUTPUT, _BACKGROUND, _CHECK)
 _OF_METHOD = (_PARAMETERS, _PROGRESS)
 
 
@@ -158,10 +161,11 @@ def _format(out, form, forms):
 
 
 def _opened(given, method=None, function=None):
-    """The model, a function that makes (X, y) of a table, and the options of the method."""
+    """The model, the tables as it takes them, and the options of the method."""
     options = {} if method is None else _parameters(given, method, function)
+    options["check_additivity"] = given.check
     model = files.model_of(given.model, given.trust)
-    split = files.splitter(model, given.target)
+    tables = files.Tables(model, given.target)
     if given.output is not None:
         try:
             names = to_forest(model).output_names
@@ -169,9 +173,8 @@ def _opened(given, method=None, function=None):
             names = ()
         options["output"] = _named(given.output, names)
     if given.background is not None:
-        table = files.table_of(given.background)
-        options["background"] = split(table, is_background=True)[0]
-    return model, split, options
+        options["background"] = tables.whole(given.background, is_background=True)[0]
+    return model, tables, options
 
 
 def _named(text, names):
@@ -179,25 +182,29 @@ def _named(text, names):
     return int(text) if text.isdigit() and text not in names else text
 
 
-def _noise(given, X):
-    """The noise and its size: a number, or that many standard deviations of each column."""
-    if given.scale is None:
-        if given.noise != "marginal":
-            raise click.UsageError(f"noise needs {_NEEDS['scale']}")
-        return {"noise": given.noise}
-    number, has_unit, _ = given.scale.partition("std")
+def _rows_and_noise(given, tables, options) -> tuple:
+    """Rows, targets, and options with the noise, which is made of the rows of the whole table."""
+    noise = {"noise": given.noise, "scale": given.scale}
+    noise = {name: value for name, value in noise.items() if value is not None}
+    has_unit, size = "std" in noise.get("scale", ""), noise.get("scale", "1").replace("std", "", 1)
     try:
-        scale = float(number) * X.std() if has_unit else float(number)
-    except (TypeError, ValueError):
-        wanted = "a number, or for tables of numbers one with std behind it"
+        float(size)
+    except ValueError:
+        wanted = "a number, or one with std behind it"
         raise click.UsageError(f"--scale {given.scale}: expected {wanted}") from None
-    return {"noise": given.noise, "scale": scale}
+    if "scale" in noise and not has_unit:
+        noise["scale"] = float(size)
+    is_of_rows = _ranks.draws_rows(given.noise, noise.get("scale"))
+    X, y = tables.whole(given.table, None if is_of_rows else given.rows)
+    if is_of_rows and given.rows:
+        noise["background"] = X
+    return X[: given.rows], None if y is None else y[: given.rows], noise | options
 
 
 def _parameters(given, method, function):
     """Parameters of a method with the types of its signature; a usage error if something lacks."""
     found = _methods.look_up(method, function)
-    takers = [_ranks.BY_GAPS.get(method), found.attribute, found.summarize]
+    takers = [_ranks.BY_GAPS.get(found.name), found.attribute, found.summarize]
     taker = next(filter(None, takers[::-1] if function == "importance" else takers))
     data = {"X": given.table, "y": given.target, "background": given.background}
     for name, parameter in inspect.signature(taker).parameters.items():
@@ -258,16 +265,15 @@ def _frame(attribution, start=0):
     frame.isetitem(0, frame.iloc[:, 0] + start)
     n, _, k = attribution.values.shape
     baseline = np.broadcast_to(attribution.baseline, (n, k)).ravel()
-    frame.insert(2, "baseline", baseline, allow_duplicates=True)
+    frame.insert(2, free("baseline", frame.columns), baseline)
     return frame
 
 
-def _in_parts(given, model, split, options):
+def _in_parts(given, model, tables, options):
     """Frames of attributions, a part of the table at a time."""
     start = 0
     with bar(given.rows, given.progress) as advance:
-        for part in files.parts(given.table, given.rows):
-            X, y = split(part)
+        for X, y in tables.parts(given.table, given.rows):
             chunks = face.explain_chunks(model, X, given.method, y=y, progress=False, **options)
             for piece in chunks:
                 yield _frame(piece, start)
@@ -292,12 +298,12 @@ def explain(given):
     are read and written a part at a time, so that a table may be larger than the memory. A picture
     has a dot for each row, or is of the --kind that is named.
     """
-    model, split, options = _opened(given, given.method, "explain")
+    model, tables, options = _opened(given, given.method, "explain")
     takes_parts = _methods.look_up(given.method, "explain").takes_any_rows
     if given.form in ("csv", "parquet") and takes_parts:
-        files.write(_in_parts(given, model, split, options), given.out, given.form)
+        files.write(_in_parts(given, model, tables, options), given.out, given.form)
         return
-    X, y = split(files.table_of(given.table, given.rows))
+    X, y = tables.whole(given.table, given.rows)
     result = face.explain(model, X, given.method, y=y, progress=given.progress, **options)
     if given.form == "png":
         feature = given.feature
@@ -314,7 +320,7 @@ def explain(given):
 @_command(
     "importance model.skops rows.csv --target diagnosis --method ufi",
     *(*_MODEL, click.Argument(["table"], type=_FILE, required=False), _TARGET, _ROWS),
-    *(_OUTPUT, _BACKGROUND, _method("importance", "mdi"), *_OF_METHOD),
+    *(_OUTPUT, _BACKGROUND, _CHECK, _method("importance", "mdi"), *_OF_METHOD),
     forms=(*_DATA, "png"),
 )
 def importance(given):
@@ -322,8 +328,8 @@ def importance(given):
 
     mdi needs no TABLE; methods by out-of-bag rows need the training rows in their order.
     """
-    model, split, options = _opened(given, given.method, "importance")
-    X, y = (None, None) if given.table is None else split(files.table_of(given.table, given.rows))
+    model, tables, options = _opened(given, given.method, "importance")
+    X, y = (None, None) if given.table is None else tables.whole(given.table, given.rows)
     result = face.importance(model, X, y, given.method, progress=given.progress, **options)
     if given.form == "png":
         _draw(given, result.plot)
@@ -341,14 +347,14 @@ def interactions(given):
 
     Shapley interaction values of each row of TABLE, exact.
     """
-    model, split, options = _opened(given)
-    X, _ = split(files.table_of(given.table, given.rows))
+    model, tables, options = _opened(given)
+    X, _ = tables.whole(given.table, given.rows)
     result = shapley_interactions.interactions(model, X, order=given.order, **options)
     _give(given, result.to_frame())
 
 
 @_command(
-    "rank model.skops rows.csv --scale 0.3std --rows 20",
+    "rank model.skops rows.csv --rows 20",
     *(*_DATA_OF_ROWS, _method("rank", "pg2_greedy"), *_NOISE, *_OF_METHOD),
     forms=_DATA,
 )
@@ -357,15 +363,17 @@ def rank(given):
 
     The most important feature of each row of TABLE comes first.
     """
-    model, split, options = _opened(given, given.method, "rank")
-    X, y = split(files.table_of(given.table, given.rows))
-    options |= _noise(given, X) if given.method in _ranks.BY_GAPS else {}
+    model, tables, options = _opened(given, given.method, "rank")
+    if _methods.meant(given.method, {})[0] in _ranks.BY_GAPS:
+        X, y, options = _rows_and_noise(given, tables, options)
+    else:
+        X, y = tables.whole(given.table, given.rows)
     result = face.rank(model, X, given.method, y=y, progress=given.progress, **options)
     _give(given, result.to_frame())
 
 
 @_command(
-    "faithfulness model.skops rows.csv --ranking tree_shap --scale 0.3std --rows 20",
+    "faithfulness model.skops rows.csv --ranking tree_shap --rows 20",
     *_DATA_OF_ROWS,
     click.Option(["--ranking"], default="tree_shap", help="A method, or names such as age,dose."),
     click.Option(["--metric"], default="pgi2", help=", ".join(_ranks.METRICS)),
@@ -380,11 +388,11 @@ def faithfulness(given):
     """
     import pandas as pd
 
-    is_method = given.ranking in (m.name for m in face.methods())
+    is_method = given.ranking in (*(m.name for m in face.methods()), *_methods.PRESETS)
     ranking = given.ranking if is_method else given.ranking.split(",")
-    model, split, options = _opened(given, ranking if is_method else None, "rank")
-    X, y = split(files.table_of(given.table, given.rows))
-    options |= _noise(given, X) | {"y": y, "k": given.k, "progress": given.progress}
+    model, tables, options = _opened(given, ranking if is_method else None, "rank")
+    X, y, options = _rows_and_noise(given, tables, options)
+    options |= {"y": y, "k": given.k, "progress": given.progress}
     values = face.faithfulness(model, X, ranking, given.metric, **options)
     columns = [given.metric] if values.ndim == 1 else [f"{j + 1}" for j in range(values.shape[1])]
     frame = pd.DataFrame(values.reshape(len(values), -1), columns=columns)
@@ -408,9 +416,9 @@ def audit(given):
     if given.target is None:
         raise click.UsageError(f"an audit needs {_NEEDS['y']}")
     model = files.model_of(given.model, given.trust)
-    split = files.splitter(model, given.target)
-    X, y = split(files.table_of(given.table, given.rows))
-    X_test, y_test = (None, None) if given.test is None else split(files.table_of(given.test))
+    tables = files.Tables(model, given.target)
+    X, y = tables.whole(given.table, given.rows)
+    X_test, y_test = (None, None) if given.test is None else tables.whole(given.test)
     result = audit(model, X, y, X_test=X_test, y_test=y_test)
     if given.form == "html":
         result.to_html(given.out)
@@ -448,3 +456,18 @@ def methods(given):
         click.echo(repr(table))
     else:
         _give(given, table.to_frame())
+
+
+@_command(
+    "warm-up --processes 2",
+    click.Option(["--processes"], type=click.IntRange(1), default=1, help="How many share it."),
+    forms=(),
+)
+def warm_up(given):
+    """Compile all code for this processor.
+
+    Later processes load it, so that no call waits for the compiler. It takes some minutes.
+    """
+    from splitcredit.kernels.warm_up import warm_up
+
+    warm_up(given.processes)

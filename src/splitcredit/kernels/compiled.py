@@ -131,24 +131,44 @@ def _no_garbage_collection():
 
 @contextlib.contextmanager
 def _notice():
-    """Warn, once in the life of a process, when compiling has taken long."""
-    timer, began = Timer(max(_seconds_left[0], 0.0), _say), time.monotonic()
-    timer.daemon = True
-    if _seconds_left[0] > 0:
-        timer.start()
+    """Warn, once in the life of a process, when compiling has taken long.
+
+    By processor time: on a busy machine it takes long to load what is compiled, too.
+    """
+    if _seconds_left[0] <= 0:
+        yield
+        return
+    began, timers = time.process_time(), []
+
+    def look():
+        left = _seconds_left[0] - (time.process_time() - began)
+        if left <= 0:
+            _say()
+            return
+        timers.append(Timer(left, look))
+        timers[-1].daemon = True
+        timers[-1].start()
+
+    timers.append(Timer(_seconds_left[0], look))
+    timers[-1].daemon = True
+    timers[-1].start()
     try:
         yield
     finally:
-        timer.cancel()
-        _seconds_left[0] -= time.monotonic() - began
+        timers[-1].cancel()
+        _seconds_left[0] -= time.process_time() - began
+
+
+def say_nothing() -> None:
+    """Give no notice in this process, such as where everything is compiled because it was asked."""
+    _seconds_left[0] = 0.0
 
 
 def _say():
     _seconds_left[0] = 0.0
     logger.warning(
         "splitcredit compiles what this call needs for this processor, once; that takes about ten "
-        'seconds%s. To compile everything beforehand: python -c "from splitcredit.kernels.warm_up '
-        'import warm_up; warm_up()"',
+        "seconds%s. To compile everything beforehand: splitcredit warm-up",
         ", and later processes load it from numba's cache" if _is_kept[0] else "",
     )
 

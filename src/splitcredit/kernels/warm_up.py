@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from splitcredit.forest import Forest
-from splitcredit.kernels import leaf_means
+from splitcredit.kernels import compiled, leaf_means
 from splitcredit.kernels.interactions import explain as interactions
 from splitcredit.kernels.interactions import pair_blocks, pair_tables
 from splitcredit.kernels.interactions.sets import present_sets
@@ -64,6 +64,7 @@ def compile_part(part: str, x_dtypes=X_DTYPES) -> None:
     """
     if part not in PARTS:
         raise ValueError(f"no part {part!r}: there are {', '.join(PARTS)}")
+    compiled.say_nothing()
     for x_dtype in x_dtypes:
         stump = _stump(x_dtype)
         CALLS[part](stump, stump.prepare(np.array([[0.0], [1.0]])))
