@@ -3,6 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import twins
 from splitcredit import TreeExplainer, explain, explain_chunks, importance, interactions
@@ -51,6 +54,21 @@ def test_values_are_those_of_catboost(name, one_hot):
     assert twins.largest_error(means.values, expected) < 1e-12
 
 
+@pytest.mark.parametrize("form", ["Lossguide", "Depthwise"])
+def test_values_of_catboost_that_do_not_add_up_are_refused(form):
+    table = X.assign(label=np.random.default_rng(1).choice(list("uvwxyz"), 300))
+    y = SCORE + (table["label"] == "u") * 2 + table["size"] * (table["label"] == "v")
+    model = catboost.CatBoostRegressor(
+        **{**OPTIONS, "iterations": 30, "depth": 6, "grow_policy": form}
+    )
+    model.fit(table, y, cat_features=["color", "kind", "label"])
+    totals = explain(model, table, check_additivity=False).totals()[:, 0]
+    assert abs(totals - model.predict(table))[:3].max() > 0.01
+    for call in (explain, importance):
+        with pytest.raises(ValueError, match=r"ShapValues add up to .* grow_policy='Symmetric"):
+            call(model, table, method="tree_shap")
+
+
 def test_outputs_are_chosen_as_of_other_models():
     three, two = fitted("three"), fitted("two")
     every = explain(three, X)
@@ -92,6 +110,56 @@ def test_offsets_of_a_pool_are_in_the_baseline():
     assert twins.largest_error(totals, model.predict(pool)) < 1e-6
     with pytest.raises(ValueError, match="the baseline of this Pool adds"):
         TreeExplainer(model).shap_values(pool)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_columns_go_by_their_names_in_tables_rows_and_chunks_of_a_pool(name):
+    """Red if values, data or interactions stand under the names of other features."""
+    model, given = fitted(name), X[["kind", "size", "color"]]
+    expected, explainer = explain(model, X), TreeExplainer(model)
+    found, shown, row = explain(model, given), explainer(given), explainer(given.iloc[3])
+    assert found.values.tobytes() == expected.values.tobytes()
+    assert np.array_equal(found.data, X) and np.array_equal(shown.data, X)
+    assert list(row.data) == list(X.iloc[3])
+    assert row.values.tobytes() == explainer.shap_values(X)[3].tobytes()
+    pairs = explainer.shap_interaction_values(given.iloc[3])
+    assert pairs.tobytes() == explainer.shap_interaction_values(X)[3].tobytes()
+    pool = catboost.Pool(given, cat_features=["color", "kind"])
+    parts = list(explain_chunks(model, pool, chunk_rows=70))
+    assert np.concatenate([part.values for part in parts]).tobytes() == expected.values.tobytes()
+    none = explain(model, X[:0])
+    assert none.values.shape == (0, *expected.values.shape[1:]) and none.data.shape == (0, 3)
+    assert np.array_equal(none.baseline, expected.baseline)
+    assert len(explainer.shap_values(X[:0])) == len(explainer(X[:0], interactions=True)) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: X.assign(more=1.0), r"missing \[\], not expected \['more'\]; leave out"),
+        (lambda X: X.drop(columns="size"), r"missing \['size'\]"),
+        (lambda X: X.to_numpy()[:, :2], "X has 2 features, the model was fitted on 3"),
+        (lambda X: X.assign(kind=None), "missing values in 'kind'.* replace them by the label"),
+        (lambda X: X.assign(size="big"), "X does not fit the model, CatBoost says: .*'big'"),
+        (lambda X: catboost.Pool(X[["size", "kind"]], cat_features=["kind"]), r"\['color'\]"),
+        (lambda X: catboost.Pool(X.assign(more=1.0), cat_features=[1, 2]), r"\['more'\]; leave"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused_as_of_other_models(change, message):
+    """Red if an error of CatBoost or of Python is all that is told, or further columns count."""
+    model = fitted("numbers")
+    for call in (explain, lambda model, X: TreeExplainer(model).shap_values(X)):
+        with pytest.raises(ValueError, match=message):
+            call(model, change(X))
+
+
+def test_an_explainer_takes_models_as_those_of_other_libraries():
+    model = FrozenEstimator(fitted("numbers"))
+    assert TreeExplainer(model).shap_values(X).tobytes() == explain(model, X).values.tobytes()
+    with pytest.raises(TypeError, match=r"pass its last step, model\[-1\]"):
+        TreeExplainer(make_pipeline(FunctionTransformer(), fitted("numbers")))
+    with pytest.raises(ValueError, match=r"a table, which .* such as X\.iloc\[\[0\]\]"):
+        explain(model, X.iloc[0])
 
 
 def test_what_catboost_does_not_compute_is_refused():

@@ -8,9 +8,15 @@ import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    StandardScaler,
+)
 
 import splitcredit
 from splitcredit import Attribution
@@ -82,6 +88,73 @@ def test_features_of_one_column_fold_back_to_it_and_show_its_values(people):
     np.testing.assert_allclose(by_column["city"], mdi.values[3:6].sum())
     with pytest.raises(ValueError, match="'columns' is for results of a pipeline"):
         Attribution(np.zeros((1, 1, 1)), [0.0], ["a"], ["o"], "saabas").grouped("columns")
+
+
+NUMBERS = ["age", "size"]
+GIVEN = [
+    *(pd.Index(NUMBERS), pd.Series(NUMBERS), np.array(NUMBERS), np.array(NUMBERS, object)),
+    *(slice("age", "size"), slice("age", None), slice(1, 3), [-2, 2]),
+    *(np.array([False, True, True]), [False, True, True]),
+    *(lambda X: X.select_dtypes("number").columns, lambda X: X.columns != "city"),
+]
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=lambda given: type(given).__name__)
+def test_columns_of_a_block_are_known_in_whatever_form_they_are_given(given):
+    """Red if a form ends in an error, or if its features are credited to no or another column."""
+    X = pd.DataFrame({"city": ["Rome", "Ulm"] * 9, "age": np.arange(18.0), "size": 1.0})
+    blocks = [("n", StandardScaler(), given), ("c", OneHotEncoder(), pd.Index(["city"]))]
+    model = make_pipeline(ColumnTransformer(blocks), RandomForestRegressor(3)).fit(X, X["age"])
+    a = splitcredit.explain(model, X)
+    np.testing.assert_allclose(a.totals()[:, 0], model.predict(X), atol=1e-12)
+    assert a.source.groups() == {"city": [2, 3], "age": [0], "size": [1]}
+
+
+class Nameless(FunctionTransformer):
+    def get_feature_names_out(self, input_features=None):
+        return ["one", "too", "many"]
+
+
+def test_blocks_that_tell_their_columns_do_so_beside_one_that_does_not():
+    """Red if a wrong count moves features of other blocks, and if words of a text are apart."""
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": 1.0, "t": ["x y", "y z", "z", "x"]})
+    blocks = [("n", Nameless(), ["a", "b"]), ("t", CountVectorizer(token_pattern="."), "t")]
+    model = make_pipeline(ColumnTransformer(blocks), RandomForestRegressor(3)).fit(X, X["a"])
+    a = splitcredit.explain(model, X)
+    assert a.source.column == (-1, -1, 2, 2, 2, 2) and a.grouped("columns").feature_names[0] == "t"
+    alone = make_pipeline(Nameless(), RandomForestRegressor(3)).fit(X[["a", "b"]], X["a"])
+    with pytest.raises(ValueError, match="whose steps tell which column"):
+        splitcredit.explain(alone, X[["a", "b"]]).grouped("columns")
+
+
+# Attributes by which encoders of other packages tell what they made of which column.
+TOLD = {
+    "category_encoders": {"cols": [], "mapping": [{"col": "city", "mapping": ["city_1"]}]},
+    "feature_engine.encoding": {"encoder_dict_": {"city": [1]}},
+    "skrub": {"output_to_input_": {"city_1": "city"}},
+}
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("package", TOLD)
+def test_one_hot_codes_of_other_packages_fold_back(package, is_there):
+    """Red if an attribute is not read, or if a column beside begins with the name of another."""
+    X = pd.DataFrame({"city": ["Ulm", "Rome"] * 9, "city_size": np.arange(18.0)})
+    if is_there:
+        module = pytest.importorskip(package)
+        step = getattr(module, "OneHotEncoder", getattr(module, "TableVectorizer", None))()
+    else:
+        step = FunctionTransformer(
+            lambda X: np.column_stack([X["city"] == "Ulm", X["city_size"]]),
+            feature_names_out=lambda *_: ["city_1", "city_size"],
+        )
+    model = make_pipeline(step, RandomForestRegressor(3)).fit(X, X["city_size"])
+    if not is_there:
+        vars(step).update(TOLD[package], feature_names_in_=np.array(X.columns, object))
+    a = splitcredit.explain(model, X)
+    size = a.feature_names.index("city_size")
+    codes = [j for j in range(len(a.feature_names)) if j != size]
+    assert a.source.groups() == {"city": codes, "city_size": [size]}
 
 
 def test_rows_are_kept_in_the_order_of_the_features_and_not_copied():

@@ -9,6 +9,7 @@ import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import xgboost
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -16,6 +17,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeRegressor
@@ -191,7 +193,7 @@ def test_a_dmatrix_with_categories_is_refused():
     table = TABLE.assign(a=pd.Categorical(rng.choice(list("uvw"), 120)))
     model = xgboost.XGBClassifier(n_estimators=5, enable_categorical=True).fit(table, CLASSES)
     explainer = splitcredit.TreeExplainer(model)
-    with pytest.raises(ValueError, match="pass the DataFrame that it was made of"):
+    with pytest.raises(ValueError, match="pass the table or array that it was made of"):
         explainer.shap_values(xgboost.DMatrix(table, enable_categorical=True))
     assert explainer.shap_values(table).shape == (120, 3)
 
@@ -397,6 +399,49 @@ X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), columns=list("ab
 MODEL = RandomForestRegressor(3, random_state=0).fit(X, X.a)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda X: tuple(dict(reversed(row.items())) for row in X.to_dict("records")),
+        lambda X: X.to_dict("list"),
+        lambda X: X.to_dict(),
+    ],
+)
+def test_rows_as_dicts_are_a_table(given):
+    """Red if a function takes other rows for them than for the DataFrame."""
+
+    def gaps(X):
+        noise = {"noise": "marginal", "background": X}
+        return splitcredit.faithfulness(MODEL, X, "tree_shap", **noise)
+
+    y, row = X["a"], X.iloc[0].to_dict()
+    for call in (
+        lambda X: explain(MODEL, X).values,
+        lambda X: TreeExplainer(MODEL).shap_values(X),
+        lambda X: splitcredit.rank(MODEL, X, "tree_shap").rankings,
+        lambda X: splitcredit.importance(MODEL, X, y, "mda").values,
+        lambda X: splitcredit.to_forest(MODEL, X).training_hash.encode(),
+        gaps,
+    ):
+        assert bytes(call(given(X))) == bytes(call(X))
+    assert explain(MODEL, row).values.tobytes() == explain(MODEL, X[:1]).values.tobytes()
+    with pytest.raises(ValueError, match=r"not expected \['A'\]; leave out"):
+        explain(MODEL, [row, {"A": 1.0, "b": 1.0, "c": 1.0}])
+
+
+def test_the_error_for_a_row_of_labels_shows_a_remedy_that_works():
+    """Red if text is called no number, or a Series of objects is sent to a table of objects."""
+    table = X.assign(k=pd.Categorical(["u", "v"] * 45))
+    model = lightgbm.LGBMRegressor(n_estimators=2, verbose=-1).fit(table, X.a)
+    with pytest.raises(ValueError, match=r"1 dimension\(s\).* such as X\.iloc\[\[0\]\]"):
+        explain(model, table.iloc[3])
+    objects = table.iloc[3].to_frame().T
+    with pytest.raises(ValueError, match=r"such as by X\.astype\(X_train\.dtypes\)$"):
+        explain(model, objects)
+    expected = explain(model, table.iloc[[3]]).values.tobytes()
+    assert explain(model, objects.astype(table.dtypes)).values.tobytes() == expected
+
+
 def test_the_error_for_a_Series_shows_how_to_pass_a_single_row():
     row = X.iloc[0]
     with pytest.raises(ValueError, match=r"pass a single row as X\.to_frame\(\)\.T"):
@@ -449,6 +494,8 @@ def test_the_boosters_of_a_cross_validation_are_named():
     )
     with pytest.raises(TypeError, match=r"explain model\.boosters\[i\]"):
         to_forest(folds["cvbooster"])
+    with pytest.raises(TypeError, match=r"explain model\.boosters\[i\]"):
+        TreeExplainer(folds["cvbooster"])
 
 
 @pytest.mark.parametrize("kind", [TypeError, ValueError])
@@ -476,3 +523,27 @@ def test_the_notice_says_that_code_is_kept_only_where_it_is(is_kept, caplog, mon
     with caplog.at_level(logging.WARNING, "splitcredit"):
         compiled._say()
     assert ("later processes load it" in caplog.text) == is_kept
+
+
+def test_sparse_rows_that_are_a_mapping_are_no_dict_of_a_row():
+    """Red if a dok_matrix of six rows is explained as one."""
+    X = np.eye(6, 4)
+    model = RandomForestRegressor(3, random_state=0).fit(X, np.arange(6.0))
+    ours = splitcredit.explain(model, scipy.sparse.dok_matrix(X))
+    assert (ours.values == splitcredit.explain(model, X).values).all()
+
+
+def test_dicts_go_to_a_step_that_takes_dicts():
+    rows = [{"a": 1.0, "b": "x"}, {"a": 2.0, "b": "y"}] * 5
+    model = make_pipeline(DictVectorizer(), RandomForestRegressor(3, random_state=0))
+    totals = splitcredit.explain(model.fit(rows, np.arange(10.0)), rows).totals()[:, 0]
+    assert totals == pytest.approx(model.predict(rows))
+
+
+def test_a_column_of_one_feature_or_target_is_told_or_taken():
+    X, y = pd.DataFrame({"a": np.arange(20.0)}), np.arange(20) % 2
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"pass the one feature as X\.to_frame\(\)"):
+        splitcredit.explain(model, X["a"])
+    as_column = splitcredit.importance(model, X, y[:, None], method="ufi")
+    assert as_column.values == splitcredit.importance(model, X, y, method="ufi").values

@@ -122,6 +122,62 @@ def test_steps_that_do_not_know_their_names_leave_those_of_the_model(data):
     assert to_forest(model).feature_names == ("x0", "x1")
 
 
+class OwnStep(BaseEstimator):
+    """Does not know whether it is fitted, and fails to name features in a way that is given."""
+
+    def __init__(self, *anything, names=None):
+        self.names, self.transformers = names, (1, 2)
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X
+
+    def get_feature_names_out(self, input_features=None):
+        return self.names()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [lambda: None, lambda: {}["a"], lambda: 1 / 0, lambda: 3, lambda: list("abc"), lambda: [(), 1]],
+)
+def test_steps_that_fail_to_name_features_do_not_stop_an_explanation(names, data):
+    """Red if an error of what is only shown beside the values, or a wrong count, ends the call."""
+    X, y = data[0][["age", "dose"]].to_numpy(), data[1]
+    scaler = StandardScaler().fit(X)
+    for steps in ([OwnStep(names=names)], [scaler, OwnStep(names=names)]):
+        model = make_pipeline(*steps, forest_model().fit(X, y))
+        totals = splitcredit.explain(model, X).totals()[:, 0]
+        assert twins.largest_error(totals, model.predict(X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("fail", "kind", "text"),
+    [
+        (lambda: b"\xff".decode(), ValueError, "'utf-8' codec"),
+        (lambda: np.add("a", 1), ValueError, "ufunc 'add'"),
+        (lambda: np.sum(np.zeros(3), axis=2), np.exceptions.AxisError, "axis 2 is out"),
+        (lambda: {}["city"], ValueError, "KeyError: 'city'"),
+        (lambda: 1 / 0, ZeroDivisionError, "ZeroDivisionError: division"),
+    ],
+)
+def test_an_error_of_a_step_keeps_its_type_where_that_takes_a_text(fail, kind, text, data):
+    """Red if the error that is told cannot be made, and another is seen in its place."""
+    X, y = data[0][["age", "dose"]], data[1]
+    model = make_pipeline(OwnStep(), forest_model().fit(X, y))
+    model[0].transform = lambda X: fail()
+    message = f"^X does not go through the steps before the trees: {text}"
+    with pytest.raises(kind, match=message) as refused:
+        splitcredit.explain(model, X)
+    assert type(refused.value) is kind
+
+
+def test_a_single_row_as_a_Series_is_told_to_be_a_table(pipeline, data):
+    with pytest.raises(ValueError, match=r"single row as a table, such as X\.iloc\[\[0\]\]$"):
+        splitcredit.explain(pipeline, data[0].iloc[3])
+
+
 def test_a_frozen_model_is_the_model(data):
     X, y = data
     numbers = X[["age", "dose"]]
@@ -300,7 +356,7 @@ def test_what_is_not_ready_is_refused_with_the_remedy(data):
         to_forest(search.fit(X, y))
     with pytest.raises(ValueError, match="last step 'scale' of the pipeline is no model of trees"):
         to_forest(Pipeline([("scale", "passthrough")]))
-    with pytest.raises(TypeError, match="cannot convert StandardScaler to a Forest"):
+    with pytest.raises(TypeError, match=r"cannot convert .*StandardScaler to a Forest"):
         to_forest(make_pipeline(StandardScaler()).fit(X))
 
 

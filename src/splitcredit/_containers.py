@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit._tables import dense
+from splitcredit._tables import dense, records
 
 _KINDS = {"DMatrix": "base_margin", "QuantileDMatrix": "base_margin", "Pool": "baseline"}
 
 
-def opened(X):
-    """The rows of a container; anything else as it is.
+def opened(X, model=None):
+    """The rows of a container, or of dicts as a DataFrame; anything else as it is.
 
     Returns sparse matrix, array or DataFrame (n_samples, n_features). Of a QuantileDMatrix the
     values that it keeps, by which the library predicts it, too. ValueError if the container has not
@@ -19,16 +19,20 @@ def opened(X):
     Parameters
     ----------
     X : xgboost.DMatrix, xgboost.QuantileDMatrix, catboost.Pool, lightgbm.Dataset, or anything
+    model : optional
+        For which the rows are; see `splitcredit._tables.records`.
     """
-    kind = type(X).__name__
+    X, kind = records(X, model), type(X).__name__
     if kind in ("DMatrix", "QuantileDMatrix") and hasattr(X, "get_data"):
         if "c" in (X.feature_types or ()):
             raise ValueError(
-                f"this {kind} has categories, whose order it does not give: pass the DataFrame "
-                "that it was made of"
+                f"this {kind} has categories, whose order it does not give: pass the table or "
+                "array that it was made of"
             )
         return named(X.get_data(), X.feature_names)
     if kind == "Pool" and hasattr(X, "get_features"):
+        if X.is_quantized():
+            raise ValueError("this Pool keeps no rows, since it is quantized: pass its rows")
         names = X.get_feature_names()
         made_up = names == [str(j) for j in range(len(names))]
         return named(np.array(X.get_features()), None if made_up else names)
@@ -98,7 +102,9 @@ def _of_dataset(X):
             "this Dataset has an init_score, which LightGBM leaves out of predictions: pass the "
             "rows, and add it to the totals yourself"
         )
-    if X.data is None or isinstance(X.data, (str, list)):
+    if isinstance(X.data, list):
+        raise ValueError("this Dataset holds a list: pass its rows as one table")
+    if X.data is None or isinstance(X.data, str):
         raise ValueError(
             "this Dataset has not kept its rows: pass them, or make it with free_raw_data=False"
         )

@@ -36,9 +36,10 @@ def of_attribution(attribution, groups):
 def _source(result, groups):
     """The columns that the features were made of; ValueError if they are not known."""
     check_choice("groups", groups, ("columns",))
-    if result.source is None:
+    # A step may name more or fewer features than it makes.
+    if result.source is None or len(result.source.column) != len(result.feature_names):
         raise ValueError(
-            "groups='columns' is for results of a pipeline, whose steps tell which column each "
+            "groups='columns' is for results of a pipeline whose steps tell which column each "
             "feature was made of: pass a dict of the features of each group"
         )
     return result.source

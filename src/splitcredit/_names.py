@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 import numpy as np
 
 
@@ -28,6 +30,13 @@ def index_of(names, name, who: str) -> int:
     raise ValueError(
         f"{who}: {name!r} is neither an index below {len(names)} nor a name in {list(names)[:10]}"
     )
+
+
+def did_you_mean(name, known) -> str:
+    """A question with the nearest of the known names, if one is near, for a message."""
+    of_lower = {known_name.lower(): known_name for known_name in known}
+    near = difflib.get_close_matches(str(name).lower(), list(of_lower), 1)
+    return f" (did you mean {of_lower[near[0]]!r}?)" if near else ""
 
 
 def feature_index(names, name, who: str) -> int:
@@ -111,6 +120,37 @@ def columns_in_order(X, names):
     if not hasattr(X, "iloc") and hasattr(X, "select"):  # pyarrow, polars
         return X.select(labels_in_order)
     return X[labels_in_order]
+
+
+def with_columns(X, columns, names):
+    """A table, whose columns are called so, with its columns in the order of the features."""
+    check_columns(columns, names)
+    position = {name: k for k, name in enumerate(columns)}
+    order = [position[name] for name in names]
+    if order == list(range(len(order))):
+        return X
+    if hasattr(X, "iloc"):
+        return X.iloc[:, order]
+    labels = [labels_of_columns(X)[k] for k in order]
+    return X.select(labels) if hasattr(X, "select") else X[labels]
+
+
+def check_columns(columns, expected) -> None:
+    """Refuse columns that are not those of the model, in whatever order."""
+    known, present = set(expected), set(columns)
+    missing = [name for name in expected if name not in present]
+    extra = [name for name in columns if name not in known]
+    if missing or extra:
+        remedy = "leave out what is not expected"
+        if missing:
+            remedy = "pass those that it was fitted on, or an array of them in that order"
+        raise ValueError(
+            f"the columns of X are not the features of the model: missing {missing[:5]}, not "
+            f"expected {extra[:5]}; {remedy}"
+        )
+    if len(columns) > len(present):
+        twice = sorted({name for name in columns if columns.count(name) > 1})
+        raise ValueError(f"X has several columns of the same name, {twice[:5]}: keep one of each")
 
 
 def rows_to_show(X, names):
@@ -238,8 +278,21 @@ def check_index(index, n: int):
     return labels
 
 
-def indexed(frame, index, times: int):
-    """A frame with `times` rows for each explained row, under the labels of the explained rows."""
+def free(name, taken) -> str:
+    """A name for a column of a result, with underscores behind it as long as it is taken."""
+    while name in taken:
+        name = f"{name}_"
+    return name
+
+
+def indexed(frame, index, times: int, own: int):
+    """A frame with `times` rows for each explained row, under the labels of the explained rows.
+
+    The first `own` columns have names that neither a feature nor the index has, see `free`.
+    """
+    taken = {*frame.columns[own:]}
     if index is not None:
         frame.index = index.repeat(times)
+        taken |= {*frame.index.names}
+    frame.columns = [*(free(name, taken) for name in frame.columns[:own]), *frame.columns[own:]]
     return frame

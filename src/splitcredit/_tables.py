@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 
@@ -43,6 +43,27 @@ def _refuse_gaps_in_dictionaries(table):
                 f"column {name!r} of X has missing values in a dictionary of pyarrow, which "
                 "become other values in an array: pass X.to_pandas()"
             )
+
+
+def records(X, model=None):
+    """Rows as dicts, a dict of a row, or one of columns, as a DataFrame; others as they are.
+
+    So are rows of a pipeline whose first step knows no columns, as one that takes dicts.
+    """
+    steps = getattr(getattr(model, "best_estimator_", model), "steps", None)
+    if steps and not hasattr(steps[0][1], "n_features_in_"):
+        return X
+    is_list = isinstance(X, (list, tuple)) and len(X) > 0
+    if hasattr(X, "toarray"):  # a sparse matrix may be a mapping, too
+        return X
+    if not isinstance(X, Mapping) and not (is_list and all(isinstance(x, Mapping) for x in X)):
+        return X
+    import pandas as pd
+
+    if is_list:
+        return pd.DataFrame([dict(row) for row in X])
+    is_row = all(isinstance(x, str) or not hasattr(x, "__len__") for x in X.values())
+    return pd.DataFrame([dict(X)] if is_row else dict(X))
 
 
 def rows_at(X, key):
@@ -91,6 +112,7 @@ def numeric(X, dtype) -> np.ndarray:
     refuse_container(X)
     if hasattr(X, "toarray"):
         raise ValueError("X is sparse: pass X.toarray()")
+    given = X
     try:
         _refuse_columns(X)
         if hasattr(X, "iloc") and hasattr(X, "columns"):
@@ -107,7 +129,17 @@ def numeric(X, dtype) -> np.ndarray:
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
     except (OverflowError, TypeError, ValueError) as error:
-        raise ValueError(_not_numeric(error)) from None
+        raise ValueError(_not_numeric(_of_column(given, error))) from None
+
+
+def _of_column(table, error):
+    """What keeps a table from becoming numbers, with the column that it is in, if one is it."""
+    for j, (name, _) in enumerate(_types(table) if hasattr(table, "iloc") else ()):
+        try:
+            np.asarray(table.iloc[:, j].dropna(), np.float64)
+        except (TypeError, ValueError) as of_column:
+            return f"column {name!r}: {of_column}"
+    return error
 
 
 def with_nan(array) -> np.ndarray:
@@ -217,3 +249,38 @@ def check_whole(name: str, value, least: int = 0) -> None:
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_whole or value < least:
         raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}")
+
+
+def check_shape(array, X, n_features: int, has_labels: bool) -> None:
+    """ValueError if an array, made of X, is no table, or not of so many features."""
+    n_dimensions = len(np.shape(array))
+    if n_dimensions == 1 and n_features == 1 and len(array) > 1:
+        remedy = "X.to_frame()" if hasattr(X, "to_frame") else "np.reshape(X, (-1, 1))"
+        raise ValueError(f"X has 1 dimension, expected 2: pass the one feature as {remedy}")
+    if n_dimensions != 2:
+        remedy = "X.to_frame().T" if hasattr(X, "to_frame") else "np.reshape(X, (1, -1))"
+        if hasattr(X, "to_frame") and (has_labels or X.dtype == object):
+            remedy = "a table, which keeps the types of its columns, such as X.iloc[[0]]"
+        raise ValueError(
+            f"X has {n_dimensions} dimension(s), expected 2 (n_samples, {n_features}): pass a "
+            f"single row as {remedy}"
+        )
+    if array.shape[1] != n_features:
+        raise ValueError(
+            f"X has {array.shape[1]} features, the model was fitted on {n_features}: pass the "
+            "columns it was fitted on, in that order"
+        )
+
+
+def with_text(error: Exception, text: str) -> Exception:
+    """An error of the same type with another text, or a ValueError where the type takes no text.
+
+    UnicodeDecodeError takes five arguments, and KeyError shows its text in quotes.
+    """
+    try:
+        made = type(error)(text)
+        if str(made) == text:
+            return made
+    except Exception:  # whatever the type asks for
+        pass
+    return ValueError(text)

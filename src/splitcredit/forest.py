@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from splitcredit._forest_checks import LEAF, check, check_inbag, is_prepared
-from splitcredit._names import as_known, as_names, labels_of_columns
+from splitcredit._names import as_known, as_names, labels_of_columns, with_columns
 from splitcredit._stored import check_fields
-from splitcredit._tables import dense, numeric
+from splitcredit._tables import check_shape, dense, numeric
 from splitcredit.categories import Categories
 
 __all__ = ["LEAF", "Forest", "array_hash"]
@@ -238,16 +238,7 @@ class Forest:
         names = labels_of_columns(X)
         if names is None or not self.names_given:
             return X
-        columns = self.known(names)
-        _check_names(columns, self.feature_names)
-        position = {name: k for k, name in enumerate(columns)}
-        order = [position[name] for name in self.feature_names]
-        if order == list(range(len(order))):
-            return X
-        if hasattr(X, "iloc"):
-            return X.iloc[:, order]
-        labels = [names[k] for k in order]
-        return X.select(labels) if hasattr(X, "select") else X[labels]
+        return with_columns(X, self.known(names), self.feature_names)
 
     def known(self, names) -> list[str]:
         """Names as text, in the form of `feature_names` where they are those of features.
@@ -294,17 +285,7 @@ class Forest:
         return np.nan if self.cover_kind == "sum_hessian" else 0.0
 
     def _check_shape(self, array, X):
-        if array.ndim != 2:
-            remedy = "X.to_frame().T" if hasattr(X, "to_frame") else "np.reshape(X, (1, -1))"
-            raise ValueError(
-                f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
-                f"pass a single row as {remedy}"
-            )
-        if array.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has {array.shape[1]} features, the model was fitted on {self.n_features}: "
-                "pass the columns it was fitted on, in that order"
-            )
+        check_shape(array, X, self.n_features, self.categories is not None)
 
     def prepare(self, X) -> np.ndarray:
         """Check X against the forest and cast it once, as the library does.
@@ -330,6 +311,8 @@ class Forest:
         """
         if is_prepared(self, X):
             return X
+        if hasattr(X, "to_frame") and not hasattr(X, "columns"):
+            self._check_shape(X, X)  # before its text is called no number
         X = dense(self.in_order(X), self.absent)
         if self.categories is not None:
             X = self.categories.coded(X)
@@ -475,21 +458,3 @@ def _with_missing(X, missing_value):
     if X.dtype == np.float64 and np.isfinite(missing):
         is_missing |= np.abs(X - missing) <= CLOSE_TO_MISSING
     return np.where(is_missing, X.dtype.type(np.nan), X)
-
-
-def _check_names(columns, expected):
-    """Refuse columns that are not those of the model, in whatever order."""
-    known, present = set(expected), set(columns)
-    missing = [name for name in expected if name not in present]
-    extra = [name for name in columns if name not in known]
-    if missing or extra:
-        remedy = "leave out what is not expected"
-        if missing:
-            remedy = "pass those that it was fitted on, or an array of them in that order"
-        raise ValueError(
-            f"the columns of X are not the features of the model: missing {missing[:5]}, not "
-            f"expected {extra[:5]}; {remedy}"
-        )
-    if len(columns) > len(present):
-        twice = sorted({name for name in columns if columns.count(name) > 1})
-        raise ValueError(f"X has several columns of the same name, {twice[:5]}: keep one of each")

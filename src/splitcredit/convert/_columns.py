@@ -65,9 +65,12 @@ class Source:
 def shortened(names, pipelines) -> tuple[str, ...]:
     """Names without those of the steps before them, such as ``onehot__``, if they stay distinct."""
     steps = {"remainder"}
-    for part in (part for pipeline in pipelines for part in pipeline.get_params().values()):
-        for kind in ("transformers", "transformer_list"):
-            steps |= {entry[0] for entry in getattr(part, kind, None) or ()}
+    try:
+        for part in (part for pipeline in pipelines for part in pipeline.get_params().values()):
+            for kind in ("transformers", "transformer_list"):
+                steps |= {entry[0] for entry in getattr(part, kind, None) or ()}
+    except Exception:  # of steps that others wrote, which may call anything by these names
+        return tuple(names)
     short = [_without(name, steps) for name in names]
     count = Counter(short)
     return tuple(cut if count[cut] == 1 else name for cut, name in zip(short, names, strict=True))
@@ -89,7 +92,7 @@ def source(pipelines, X) -> Source | None:
         given = getattr(first, "feature_names_in_", None)
         names = [f"x{j}" for j in range(first.n_features_in_)] if given is None else list(given)
         _, column = _through(pipelines, names)
-    except (AttributeError, ValueError):  # a step that names no features
+    except Exception:  # of steps that others wrote, and nothing depends on what they would tell
         return None
     if X is not None and not hasattr(X, "iloc"):
         labels, X = names_of_columns(X), X if isinstance(X, np.ndarray) else np.asarray(X)
@@ -111,36 +114,75 @@ def _made_of(step, names):
         return _through(
             [part for _, part in step.steps if part not in (None, "passthrough")], names
         )
-    made = list(step.get_feature_names_out(names))
     if hasattr(step, "output_indices_"):  # of a ColumnTransformer
-        return made, _of_blocks(step, names, len(made))
+        column = _of_blocks(step, names)
+        try:
+            made = list(step.get_feature_names_out(names))
+        except Exception:  # of one of its transformers
+            made = [f"x{j}" for j in range(len(column))]
+        return made, column
+    made = list(step.get_feature_names_out(names))
+    if len(names) == 1:
+        return made, [0] * len(made)
     if made == list(names):
         return made, list(range(len(names)))
-    return made, [
-        _named_before(step, name.removeprefix("missingindicator_"), names) for name in made
+    told = _told(step)
+    made_of = [
+        str(told.get(name, name.removeprefix("missingindicator_"))) for name in map(str, made)
     ]
+    column, last = [], 0
+    for name in made_of:  # encoders go through the columns in their order
+        column.append(_named_before(step, name, names, last))
+        last = max(last, column[-1])
+    return made, column
 
 
-def _of_blocks(step, names, n_made):
-    column = [-1] * n_made
+def _told(step):
+    """The column that each feature was made of, by names, where an encoder of others tells it."""
+    if hasattr(step, "output_to_input_"):  # of skrub
+        return step.output_to_input_
+    tables = getattr(step, "mapping", None)
+    if hasattr(step, "cols") and isinstance(tables, list):  # of category_encoders
+        return {str(name): one["col"] for one in tables for name in one["mapping"]}
+    labels = getattr(step, "encoder_dict_", {})  # of feature-engine
+    return {f"{name}_{label}": name for name, own in labels.items() for label in own}
+
+
+def _of_blocks(step, names):
+    column = [-1] * max(places.stop for places in step.output_indices_.values())
     for block, part, chosen in step.transformers_:
         places = step.output_indices_[block]
-        if places.start == places.stop:
-            continue
-        labels = [chosen] if isinstance(chosen, (str, int)) else chosen
-        if isinstance(labels, slice) or np.asarray(labels).dtype.kind != "U":
-            own = np.arange(len(names))[labels]
-        else:
-            own = [list(names).index(label) for label in labels]
-        of = range(len(own))
-        if not isinstance(part, str):
-            _, of = _made_of(part, [names[k] for k in own])
-        column[places] = [int(own[k]) if k >= 0 else -1 for k in of]
+        n_made = places.stop - places.start
+        own = _places(chosen, names) if n_made else []
+        of = [0] * n_made if len(own) == 1 else range(len(own))
+        if not isinstance(part, str) and len(own) > 1:
+            try:
+                _, of = _made_of(part, [names[k] for k in own])
+            except Exception:  # which leaves the other blocks as they are
+                of = ()
+        if len(of) == n_made:
+            column[places] = [own[k] if k >= 0 else -1 for k in of]
     return column
 
 
-def _named_before(step, name, names):
-    """Index of the column whose name a feature has, or begins with; -1 if there is none."""
+def _places(chosen, names) -> list[int]:
+    """Positions of the columns of a block, in any of the forms that a ColumnTransformer takes."""
+    import pandas as pd
+
+    if isinstance(chosen, slice):
+        parts = [chosen.start, chosen.stop]
+    else:
+        parts = chosen = [chosen] if np.ndim(chosen) == 0 else list(chosen)
+    places = pd.Series(range(len(names)), names)
+    by_label = any(isinstance(part, str) for part in parts)
+    return (places.loc[chosen] if by_label else places.iloc[chosen]).tolist()
+
+
+def _named_before(step, name, names, last):
+    """Index of the column whose name a feature has, or begins with; -1 if there is none.
+
+    `last` is that of the feature before it.
+    """
     if name in names:
         return list(names).index(name)
     if not any(hasattr(step, attribute) for attribute in _BY_COLUMN):
@@ -149,4 +191,5 @@ def _named_before(step, name, names):
     if hasattr(step, "drop_idx_"):  # of one-hot codes, which stand for labels
         labels = [{*map(str, own), "infrequent_sklearn"} for own in step.categories_]
         begins = [k for k in begins if name[len(names[k]) + 1 :] in labels[k]]
+        return next((k for k in begins if k >= last), -1)
     return max(begins, key=lambda k: len(names[k]), default=-1)

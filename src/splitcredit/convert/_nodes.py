@@ -12,6 +12,22 @@ class UnsupportedModelError(TypeError, ValueError):
     """No converter knows a model. Code that was written for shap catches a ValueError."""
 
 
+def full_name(model) -> str:
+    """The name of a model's class with its package, from where it can be imported."""
+    kind = type(model)
+    parts = [part for part in kind.__module__.split(".") if not part.startswith("_")]
+    return ".".join([*parts, kind.__qualname__])
+
+
+def no_trees(model, reason="") -> UnsupportedModelError:
+    """The error that a model is none of trees, or none that is known."""
+    return UnsupportedModelError(
+        f"cannot convert {full_name(model)} to a Forest{reason}: supported are models of trees of "
+        "scikit-learn, XGBoost, LightGBM, CatBoost, GPBoost and NGBoost, and pipelines and "
+        "searches around them; help(splitcredit.to_forest) lists them"
+    )
+
+
 # Where models of other packages keep the one that they are made around.
 INNER = ("detector_", "model_", "booster_", "boosters[i]")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from splitcredit._tables import dense
+from splitcredit._tables import dense, with_text
 from splitcredit.convert import _columns
 from splitcredit.convert.units import library_of
 from splitcredit.forest import Forest
@@ -34,13 +34,18 @@ class Steps:
 
     def rows(self, X):
         """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
-        for pipeline in self.pipelines:
+        # Not by a Pipeline, which asks its last step whether it is fitted: many do not know.
+        steps = [step for pipeline in self.pipelines for _, step in pipeline.steps]
+        for step in (step for step in steps if step not in (None, "passthrough")):
             try:
-                X = pipeline.transform(X)
-            except (TypeError, ValueError) as error:
-                raise type(error)(
-                    f"X does not go through the steps before the trees: {error}"
-                ) from error
+                X = step.transform(X)
+            except Exception as error:  # of steps that others wrote
+                is_plain = isinstance(error, (TypeError, ValueError))
+                text = str(error) if is_plain else f"{type(error).__name__}: {error}"
+                text = f"X does not go through the steps before the trees: {text}"
+                if hasattr(X, "to_frame") and not hasattr(X, "columns"):
+                    text += "; X is a Series: pass a single row as a table, such as X.iloc[[0]]"
+                raise with_text(error, text) from error
         return dense(X, self.absent) if self.pipelines else X
 
     def training_rows(self, X):
@@ -76,12 +81,12 @@ class Steps:
     def names_out(self):
         """Names that the last step gives out; None if there is none, or it does not know them."""
         names = None
-        for pipeline in self.pipelines:
-            try:
+        try:
+            for pipeline in self.pipelines:
                 names = pipeline.get_feature_names_out(names)
-            except (AttributeError, ValueError):
-                return None
-        return None if names is None else tuple(str(name) for name in names)
+            return None if names is None else tuple(str(name) for name in names)
+        except Exception:  # of steps that others wrote: names are not worth a failure
+            return None
 
 
 def unwrap(model) -> tuple[object, Steps]:
@@ -99,9 +104,9 @@ def unwrap(model) -> tuple[object, Steps]:
     pipelines, row_changing = [], ""
     while True:
         model = thawed(model)
-        if _is_search(model):
+        if is_search(model):
             model = _best_of(model)
-        elif _is_pipeline(model):
+        elif is_pipeline(model):
             pipelines += _transforming(model)
             row_changing = row_changing or _row_changing_step(model)
             name, model = model.steps[-1]
@@ -123,7 +128,8 @@ def thawed(model):
     return model
 
 
-def _is_pipeline(model):
+def is_pipeline(model):
+    """Whether a model is a pipeline of scikit-learn."""
     # Whoever holds a pipeline has imported it, so nothing is imported here.
     module = sys.modules.get("sklearn.pipeline")
     return module is not None and isinstance(model, module.Pipeline)
@@ -145,7 +151,10 @@ def _row_changing_step(pipeline):
     for name, step in pipeline.steps[:-1]:
         if hasattr(step, "fit_resample"):
             return f"{name!r} ({type(step).__name__})"
-        within = step.get_params() if hasattr(step, "get_params") else {}
+        try:
+            within = step.get_params()
+        except Exception:  # of a step that others wrote, such as one that has no such method
+            within = {}
         frozen = tuple(f"{key}__" for key, part in within.items() if thawed(part) is not part)
         if thawed(step) is not step:
             continue
@@ -167,7 +176,8 @@ def _is_cross_fitted(transformer):
     )
 
 
-def _is_search(model):
+def is_search(model):
+    """Whether a model is a search, which holds its best estimator."""
     if isinstance(model, type):
         return False
     named = any(base.__name__ == "BaseSearchCV" for base in type(model).__mro__)

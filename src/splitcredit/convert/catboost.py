@@ -65,9 +65,19 @@ def own_features(model) -> dict:
     return {name: own for name, own in positions.items() if own}
 
 
+def loss_of(model) -> str:
+    """Name of the loss of a fitted model; empty for a sum of models, which has none."""
+    from catboost import CatBoostError
+
+    try:
+        return str(model.get_all_params().get("loss_function")).partition(":")[0]
+    except CatBoostError:
+        return ""
+
+
 def labels_of_model(model, n_outputs) -> dict:
     """`_labels_of_outputs` of a fitted model."""
-    loss = {"type": str(model.get_all_params().get("loss_function")).partition(":")[0]}
+    loss = {"type": loss_of(model)}
     classes = {"class_names": list(model.classes_)}
     info = {"class_params": classes, "params": {"loss_function": loss}}
     return _labels_of_outputs(info, n_outputs, type(model).__name__)

@@ -110,11 +110,10 @@ def _kind(model):
     held = _nodes.inner_model(model)
     if held is not None:
         raise _nodes.UnsupportedModelError(
-            f"cannot convert {name} to a Forest: explain model.{held}, if that is a model of trees"
+            f"cannot convert {_nodes.full_name(model)} to a Forest: explain model.{held}, if that "
+            "is a model of trees"
         )
-    raise _nodes.UnsupportedModelError(
-        f"cannot convert {name} to a Forest{reason}: docs/models.md lists those that can be"
-    )
+    raise _nodes.no_trees(model, reason)
 
 
 def _labels(model):
