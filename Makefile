@@ -13,8 +13,8 @@ CONFIGURATION = $(if $(filter full,$(PRESET)),,config/presets/$(PRESET).yaml) $(
 # Not abspath, which takes a path with a blank for two.
 BIN = $(if $(filter /%,$(firstword $(VENV))),,$(CURDIR)/)$(VENV)/bin
 # Snakemake, $(call run,TARGET). Options that take several values stand before the profile, or they would
-# take the target for one more.
-run = PATH="$(BIN):$$PATH" snakemake $(if $(strip $(CONFIGURATION)),--configfile $(CONFIGURATION)) \
+# take the target for one more. The workflow names the one that is nearest to ASKED, if it is none.
+run = ASKED=$(1) PATH="$(BIN):$$PATH" snakemake $(if $(strip $(CONFIGURATION)),--configfile $(CONFIGURATION)) \
   $(ARGUMENTS) --workflow-profile workflow/profiles/$(PROFILE) \
   $(if $(filter default,$(PROFILE)),--cores $(CORES)) $(1)
 

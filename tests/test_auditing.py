@@ -6,8 +6,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMRanker
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
@@ -91,7 +96,7 @@ def test_nothing_is_recommended_for_permuted_targets(found):
 def test_none_is_recommended_that_is_not_better_than_random_or_lacks_the_rows_of_its_study(
     tmp_path, found
 ):
-    """Calls on training rows where the study had others; noise that cannot move a coin."""
+    """Calls on training rows where the study had others."""
     (tmp_path / "rule.csv").write_text(RULE)
     X, y = planted()
     X = X[["signal", "weak"]].assign(coin=np.arange(len(X)) % 2)
@@ -100,7 +105,7 @@ def test_none_is_recommended_that_is_not_better_than_random_or_lacks_the_rows_of
         subject = Subject(model, X, y, *test, 0)
         section = sections.recommended(subject, found.comparison, True, tmp_path / "rule.csv")
         assert list(section.table["measure"][:3]) == ["ufi", "pg2_greedy", "permutation"]
-        assert "For stability: none, as shap_inbag is right in 50 %" in section.sentence
+        assert "For stability: none, as inbag_shap is right in 50 %" in section.sentence
         calls.append(list(section.table["call"]))
     by_ufi = "splitcredit.importance(model, X, y=y, method='ufi')"
     assert calls[0] == [by_ufi, "", "", "", ""] and calls[1][3] == ""
@@ -111,7 +116,7 @@ def test_none_is_recommended_that_is_not_better_than_random_or_lacks_the_rows_of
     for call in filter(None, calls[1]):
         assert len(eval(call, {"splitcredit": splitcredit} | names).feature_names) == 3
     assert section.value == 0.8 and "ufi, right in 80 %" in section.sentence
-    assert sections.far_apart(subject) == ["coin"] and "splits on coin" in section.sentence
+    assert "with noise of 0.3 standard deviations" in section.sentence
 
 
 def test_every_name_is_escaped_and_shown_as_it_is(tmp_path):
@@ -172,7 +177,7 @@ def test_a_measure_that_does_not_apply_says_why(found):
     reasons = comparison.not_applicable
     assert reasons["ufi"].startswith("method 'ufi' needs y")
     assert reasons["pg2_greedy"] == "it orders the features of single rows, for rank"
-    assert "tree_shap" in comparison.importances and "total_gain" in comparison.importances
+    assert "tree_shap" in comparison.importances and "split_count" in comparison.importances
     frame = splitcredit.compare(XGBClassifier(n_estimators=5, n_jobs=1).fit(X, y), X, y).to_frame()
     why = frame.set_index("measure")["why_empty"]
     assert "grown on" in why["mdi_oob"] and (why["sage"] == "").all()
@@ -185,6 +190,44 @@ def test_a_measure_that_does_not_apply_says_why(found):
     np.testing.assert_allclose(
         full.loc["mdi", "value"], splitcredit.importance(model_and_rows()[0]).values
     )
+
+
+@pytest.mark.parametrize("n", [1, 60])
+@pytest.mark.parametrize(
+    "kind", [RandomForestRegressor, RandomForestClassifier, XGBRegressor, GradientBoostingRegressor]
+)
+def test_a_target_without_variance_is_said_in_a_line(kind, n):
+    """Permutation of a forest was NaN, and frames of a comparison ended in an error."""
+    X, zeros = planted(n)[0][["signal", "weak"]], np.zeros(n)
+    model = kind(n_estimators=3, random_state=0)
+    audit = splitcredit.audit(model.fit(X, zeros), X, zeros)
+    assert audit.beats_chance is False and "have no variance" in audit["model"].sentence
+    assert audit["recommended"].sentence.startswith("Nothing is recommended")
+    assert not audit.to_frame()["sentence"].str.contains("nan").any()
+    json.loads(audit.to_json())
+    comparison = splitcredit.compare(model, X, zeros)
+    assert comparison.notes[0].startswith("The target has no variance")
+    frame = comparison.to_frame().set_index("measure")
+    assert (frame.loc[list(comparison.importances), "place"] == 1).all()
+    assert n == 1 or (frame.loc["permutation", "value"] == 0).all()
+
+
+def test_every_recommended_line_runs_and_every_name_is_a_method(tmp_path):
+    """Names that no function took; permutation of a ranker, which has no score."""
+    X, y = planted(90)
+    X = X[["signal", "weak", "leak"]]
+    rule = pd.read_csv(sections._FOLDER / "rule.csv", keep_default_na=False)
+    rule.assign(random=0.0).to_csv(tmp_path / "rule.csv")
+    ranker = LGBMRanker(n_estimators=3, verbosity=-1).fit(X, y, group=[90])
+    for model in (RandomForestClassifier(5, random_state=0).fit(X, y), ranker, ranker.booster_):
+        subject = Subject(model, X, y, X, y, 0)
+        comparison = splitcredit.compare(model, X, y)
+        section = sections.recommended(subject, comparison, True, tmp_path / "rule.csv")
+        names = {"X_test": X, "y_test": y, "X": X, "y": y, "model": model}
+        for call in filter(None, section.table["call"]):
+            assert len(eval(call, {"splitcredit": splitcredit} | names).feature_names) == 3
+        for name in (*comparison.importances, *rule["measure"].replace({"sage_test": "sage"})):
+            assert splitcredit._methods.look_up(name, "rank")
 
 
 def model_and_rows():

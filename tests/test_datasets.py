@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction import datasets, models, recorded
+from reproduction import __main__, datasets, models, recorded
 from reproduction.datasets import (
     Dataset,
     _tables,
@@ -26,6 +27,7 @@ from reproduction.datasets import (
     standardized_split,
     titanic,
 )
+from reproduction.stages import check
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "data"))
@@ -292,6 +294,17 @@ def test_a_loader_whose_arrays_do_not_fit_each_other_is_named(monkeypatch, chang
         datasets.load({"dataset": "mine"})
 
 
+@pytest.mark.parametrize("text", ["a,color,y\n1,red,0\n", "a,color,y\n1,,0\n2,3,1\n"])
+def test_a_job_on_a_table_that_cannot_be_used_ends_in_one_line(mine, text, monkeypatch, capsys):
+    """A traceback of forty lines stood before it, and the line once more."""
+    recipe = mine(text)
+    monkeypatch.setattr(check, "add_arguments", lambda parser: None)
+    monkeypatch.setattr(check, "run", lambda arguments: datasets.load(recipe))
+    assert __main__.main(["check"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.match("check: mine.csv: (not numeric: color|blanks in color).*; (turn|fill)", line)
+
+
 def test_csv_of_a_user(mine):
     text = "a,y,b\n1,0.5,2\n3,1.5,4\n"
     data = datasets.load(mine(text))
@@ -316,7 +329,7 @@ def test_labels_that_are_equal_as_numbers_are_different_classes(mine):
     [
         ("a,b\n1,2\n", {}, r"mine.csv has no column y; it has a, b"),
         ("a,y\n1,2\n", {"features": ["c"]}, r"mine.csv has no column c; it has a, y"),
-        ("a,b,y\nx,1,2\n", {}, r"mine.csv: not numeric: a; turn them into numbers, leave"),
+        ("a,b,y\nx,1,2\n", {}, r"mine.csv: not numeric: a; turn text into .* the other columns by"),
         ("a,y\n1,sick\n", {}, r"mine.csv: not numeric: y; .* or set classes: true"),
         ("a,b,y\n,1,2\n,3,\n4,5,6\n", {}, r"mine.csv: blanks in a \(2\), y \(1\); fill them or"),
         ("a,y\n1,2\n", {"features": ["a", "y"]}, r"y is the target, take it out of features"),

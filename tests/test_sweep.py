@@ -742,3 +742,11 @@ def test_what_fits_together_is_taken(grid, importances, metrics):
     """Two classes may be fitted as a probability, and the last class and fold count."""
     experiments = configured({"grid": grid}, importances=importances, metrics=metrics)
     config.load(under(experiments["experiments"]))
+
+
+def test_a_target_that_is_none_is_one_line_with_the_nearest():
+    flow = Workflow({})
+    line = "sutera2021_table99 is no paper, artefact or experiment (did you mean sutera2021/table"
+    assert flow.unknown("sutera2021_table99").startswith(line)
+    assert flow.unknown("nothing") == "nothing is no paper, artefact or experiment"
+    assert not any(map(flow.unknown, ("", "--lint", "sutera2021_table4", "sutera2021")))

@@ -15,6 +15,8 @@ from sklearn.ensemble import (
 )
 
 import splitcredit
+from splitcredit.auditing import sections
+from splitcredit.auditing.subject import Subject
 from splitcredit.convert import units
 
 LGBMClassifier, LGBMRegressor = lightgbm.LGBMClassifier, lightgbm.LGBMRegressor
@@ -142,7 +144,6 @@ def test_files_of_catboost_name_their_loss(loss, expected, is_linked, tmp_path):
         XGBRegressor(**SMALL),
         XGBRegressor(objective="reg:squaredlogerror", **SMALL),
         LGBMRegressor(objective="huber", **QUIET),
-        LGBMRegressor(objective=lambda y, p: (p - y, np.ones_like(y)), **QUIET),
         HistGradientBoostingRegressor(max_iter=5),
         RandomForestRegressor(**SMALL),
     ],
@@ -154,6 +155,53 @@ def test_sage_adds_up_to_what_the_features_save_of_the_models_own_loss(model):
     predicted = model.predict(X)
     saved = ((predicted.mean() - TARGETS) ** 2).mean() - ((predicted - TARGETS) ** 2).mean()
     assert scores.values.sum() == pytest.approx(saved, rel=2 * SINGLE)
+
+
+def own_squared_error(y, predicted):
+    """An objective of one's own."""
+    return predicted - y, np.ones_like(y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lightgbm.LGBMRanker(**QUIET),
+        lightgbm.LGBMRanker(boosting_type="rf", bagging_freq=1, bagging_fraction=0.5, **QUIET),
+        lightgbm.LGBMRanker(objective="rank_xendcg", **QUIET),
+        xgboost.XGBRanker(objective="rank:pairwise", **SMALL),
+        XGBRegressor(objective="survival:cox", **SMALL),
+        XGBRegressor(objective="reg:quantileerror", quantile_alpha=0.9, **SMALL),
+        LGBMRegressor(objective="quantile", **QUIET),
+        HistGradientBoostingRegressor(loss="quantile", quantile=0.9, max_iter=5),
+        LGBMRegressor(objective=own_squared_error, **QUIET),
+        XGBRegressor(objective=own_squared_error, **SMALL),
+    ],
+)
+def test_what_is_no_mean_of_y_is_held_against_it_nowhere(model):
+    """Ranks and quantiles were: the first feature was noise, and the explained variance -5.85."""
+    given = {"group": [len(X)]} if "Ranker" in str(model) else {}
+    model.fit(X, TARGETS, **given)
+    for fitted in (model, getattr(model, "booster_", model)):
+        with pytest.raises(ValueError, match="SAGE needs a prediction on the scale of y") as caught:
+            splitcredit.importance(fitted, X, TARGETS, method="sage", algorithm="exact")
+        assert splitcredit.methods(fitted).why_not["sage"] == str(caught.value)
+        section, beats_chance = sections.model(Subject(fitted, X, TARGETS, None, None, 0), "none")
+        assert np.isnan(section.value) and beats_chance is None
+        options = {"background": X[:9], "model_output": "squared_error", "y": TARGETS[:4]}
+        with pytest.raises(ValueError, match="needs a model whose objective is squared_error"):
+            splitcredit.explain(fitted, X[:4], "tree_shap_interventional", **options)
+    if "Ranker" in str(model) and not hasattr(model, "score"):
+        with pytest.raises(
+            TypeError, match="a LGBMRanker has none: give scoring=, a name or a fun"
+        ):
+            splitcredit.importance(model, X, TARGETS, "permutation")
+
+
+def test_an_audit_does_not_hold_a_sum_of_trees_against_targets_that_have_a_link():
+    """The logarithm of a count explained -233 % of its variance."""
+    booster = LGBMRegressor(objective="poisson", **QUIET).fit(X, TARGETS).booster_
+    section, _ = sections.model(Subject(booster, X, TARGETS, None, None, 0), "none")
+    assert "Booster predicts a function of the sum of its trees: pass the fi" in section.sentence
 
 
 @pytest.mark.parametrize(

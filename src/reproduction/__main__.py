@@ -53,13 +53,18 @@ def main(arguments=None) -> int:
     try:
         module.run(job.parse_args(job_arguments))
     except Exception as error:
-        traceback.print_exc()
+        from reproduction.datasets import TableError
+
+        is_told = isinstance(error, TableError)
+        if not is_told:
+            traceback.print_exc()
         # The report quotes the last line of the log of a job that did not finish. Behind the first
         # line of an error of XGBoost there are addresses of its code.
         reason = (str(error).splitlines() or [""])[0]
         if isinstance(error, OSError) and error.errno in _FULL:
             reason += ": make room, and the same command goes on from here"
-        print(f"{common.stage}: {type(error).__name__}: {reason}", file=sys.stderr)
+        kind = "" if is_told else f"{type(error).__name__}: "
+        print(f"{common.stage}: {kind}{reason}", file=sys.stderr)
         return 1
     if common.key:
         print(KEY.format(common.key))

@@ -83,6 +83,7 @@ _PLAIN = {
     str: (lambda value: isinstance(value, str), "text"),
     dict: (lambda value: isinstance(value, dict), "keys and values"),
     None: (lambda value: value is None, "null"),
+    collections.abc.Callable: (callable, "a function"),
     types.NoneType: (lambda value: value is None, "null"),
 }
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
+from typing import Any, TypeVar
 
 from splitcredit import importances
+from splitcredit._names import did_you_mean
+from splitcredit.importances.splits import KINDS
 
 # What each word in the column `needs` means, in the order in which they are listed.
 NEEDS = {
@@ -23,11 +27,27 @@ NEEDS = {
     ),
     "score": "a fitted estimator with a score, or trees that are averaged",
     "refit": "an estimator that can be fitted again",
-    "scale": "the size of the noise",
 }
 # The ranking that is no module of `importances`; the other is `pg2_greedy`.
 OPTIMUM = "pgi2_optimum"
 GREEDY = "pg2_greedy"
+_PENALIZED = ("pg_10", "pg_hat_10", "pg_051", "pg_hat_051")
+_WEIGHED = {"": {}, "_y": {"weigh_by": "y"}, "_centered": {"weigh_by": "centered_y"}}
+# Names that are taken for a method with parameters: those of `compare`, of audits and of the study
+# trust, and two that people type.
+PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "shap": ("tree_shap", {}),
+    "pfi": ("permutation", {}),
+    "greedy": (GREEDY, {}),
+    **{name: ("penalized_gini", {"preset": name, "per_row": True}) for name in _PENALIZED},
+    **{
+        f"{rows}_shap{end}": ("oob_attributions", {"rows": rows} | more)
+        for rows in ("inbag", "oob")
+        for end, more in _WEIGHED.items()
+    },
+    "split_count": ("splits", {"kind": "weight"}),
+    "split_gain": ("splits", {"kind": "total_gain"}),
+}
 
 
 @dataclass(frozen=True)
@@ -181,11 +201,18 @@ def methods(model: object = None) -> MethodTable:
     return table
 
 
+def meant(name: str, parameters: dict) -> tuple[str, dict]:
+    """The method that a name stands for, and its parameters; see `PRESETS`."""
+    method, preset = PRESETS.get(name, (name, {})) if isinstance(name, str) else (name, {})
+    return method, preset | parameters
+
+
 def look_up(name: str, function: str) -> Method:
     """The method of that name, which a function takes: ``explain``, ``importance`` or ``rank``.
 
     ValueError if the function does not take it; the message lists the methods that it takes.
     """
+    name, _ = meant(name, {})
     known = isinstance(name, str) and name in (*importances.names(), OPTIMUM)
     if not known or function not in _method(name).functions:
         raise ValueError(_refusal(name, function))
@@ -196,12 +223,11 @@ def look_up(name: str, function: str) -> Method:
 def _method(name):
     if name == OPTIMUM:
         best = "The ranking with the largest PGI^2 of all, for up to 16 features."
-        return Method(OPTIMUM, ("rank",), ("scale",), best)
+        return Method(OPTIMUM, ("rank",), (), best)
     module = importances.module_of(name)
     parameters = inspect.signature(importances.function_of(name)).parameters
     needed = {p.name for p in parameters.values() if p.default is inspect.Parameter.empty}
     needed |= set(getattr(module, "REQUIRES", ()))
-    needed |= {"scale"} if name == GREEDY else set()
     functions = ("rank",)
     if any(hasattr(module, kind) for kind in ("explain", "attribute")):
         functions = "explain", "importance", "rank"
@@ -221,7 +247,11 @@ def _refusal(name, function):
             f"{function} does not take the method {name!r}, {' and '.join(takers)} {verb}: "
             f"available for {function} are {method_names}"
         )
-    return f"unknown method {name!r}: available are {method_names}"
+    near = did_you_mean(name, [m.name for m in methods()] + list(PRESETS))
+    if isinstance(name, str) and name in KINDS:
+        more = "; LightGBM's gain is kind='total_gain'" if name == "gain" else ""
+        near = f" (that is method='splits', kind={name!r}{more})"
+    return f"unknown method {name!r}{near}: available are {method_names}"
 
 
 # What to do where a parameter is missing.
@@ -233,8 +263,8 @@ _HINTS = {
         "background=X_train[:100]"
     ),
     "scale": (
-        "the size of the noise in units of the features, one number or one for each feature: "
-        "scale=0.3 * X_train.std(axis=0)"
+        "the size of the noise in units of the features, one number or one for each feature, or in "
+        "standard deviations of each feature: scale='0.3std'"
     ),
 }
 # What the face gives itself: the model, under whatever name, the noise, and whether to show a bar.
@@ -242,7 +272,7 @@ _GIVEN = ("forest", "estimator", "model", "perturbation", "progress", "done")
 
 
 # What the face passes on by itself, or uses.
-_OF_FACE = ("y", "dtype", "progress", "chunk_rows")
+_OF_FACE = ("y", "dtype", "progress", "chunk_rows", "check_additivity")
 
 
 def chosen(function, arguments) -> dict:
@@ -286,7 +316,8 @@ def check(method: str, function, given, parameters, extra=()) -> None:
     accepted = [*extra, *accepted]
     unknown = [name for name in parameters if name not in accepted]
     if unknown:
-        line = f"method {method!r} has no parameter {unknown[0]!r}: {_list(accepted)}"
+        near = did_you_mean(unknown[0], accepted)
+        line = f"method {method!r} has no parameter {unknown[0]!r}{near}: {_list(accepted)}"
         if method == "tree_shap" and unknown[0] in ("background", "model_output"):
             line += f"; method='tree_shap_interventional' takes {unknown[0]}"
         raise TypeError(line)
@@ -294,6 +325,23 @@ def check(method: str, function, given, parameters, extra=()) -> None:
         missing = parameter.default is inspect.Parameter.empty and name not in _GIVEN
         if missing and parameters.get(name) is None and name not in given:
             raise TypeError(f"{needs(f'method {method!r}', name)}; {_list(accepted)}")
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def named(function: _F) -> _F:
+    """The function, which names the nearest of its parameters where one is misspelt."""
+    known = inspect.signature(function).parameters
+
+    @wraps(function)
+    def called(*args, **kwargs):
+        for name in (name for name in kwargs if name not in known):
+            near = did_you_mean(name, known)
+            raise TypeError(f"{function.__name__} has no parameter {name!r}{near}")
+        return function(*args, **kwargs)
+
+    return called  # type: ignore[return-value]
 
 
 def takes(function, name: str) -> bool:

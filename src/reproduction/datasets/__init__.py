@@ -102,6 +102,10 @@ def loader(name: str):
     return registry.load(__name__, name, "data set").load
 
 
+class TableError(ValueError):
+    """A table of the user cannot be used. The text says all: jobs end in it without a traceback."""
+
+
 def files(recipe: dict) -> list[Path]:
     """The files that the data set of a recipe is read from; none if it is drawn or comes with a
     library.
@@ -141,7 +145,10 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
     recipe = {k: v for k, v in recipe.items() if k not in not_seeded}
     if "random_state" in inspect.signature(load).parameters:
         parameters["random_state"] = seeds.derive(recipe, repeat, "data")
-    data = load(**parameters)
+    try:
+        data = load(**parameters)
+    except ValueError as error:
+        raise (TableError(str(error)) if "path" in parameters else error) from None
     _check_shapes(data, recipe["dataset"])
     return _permuted(data, recipe, repeat) if outcome == "permuted" else data
 

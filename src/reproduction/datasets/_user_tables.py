@@ -65,7 +65,7 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     if not columns or not len(table):
         raise ValueError(f"{name} has no {'row' if columns else 'feature'}")
     numbers = columns if classes else [*columns, target]
-    _check_numeric(table, numbers, name)
+    _check_numeric(table, numbers, target, name)
     _check_no_blanks(table, [*columns, target], name)
     _check_not_rounded(table, numbers, name)
     _check_finite(table, numbers, name)
@@ -119,13 +119,15 @@ def _is_number(text):
     return True
 
 
-def _check_numeric(table, names, file):
+def _check_numeric(table, names, target, file):
     not_numeric = [n for n in names if table[n].dtype.kind not in "biuf"]
     if not_numeric:
-        raise ValueError(
-            f"{file}: not numeric: {', '.join(not_numeric)}; turn them into numbers, leave "
-            "them out of features, or set classes: true if it is the outcome"
-        )
+        remedy = "turn text into numbers, such as a column of 0 and 1 for each label"
+        if target in not_numeric:
+            remedy += f", or set classes: true if {target} names classes"
+        if not_numeric != [target]:
+            remedy += ", or list the other columns by features"
+        raise ValueError(f"{file}: not numeric: {', '.join(not_numeric)}; {remedy}")
 
 
 def _check_no_blanks(table, names, file):

@@ -6,6 +6,7 @@ The methods that take `wildcards` are input and parameter functions of the rules
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import json
 import os
@@ -417,6 +418,16 @@ class Workflow:
             pictures = self.sweep_pictures([name], PICTURES)
             files[f"experiment_{name}"] = [folder, f"{folder}.csv", *pictures]
         return files
+
+    def unknown(self, target) -> str:
+        """The line that what make was asked for is no target; empty if it is, or an option."""
+        names = self.targets()
+        if target in names or target.startswith("-") or not target:
+            return ""
+        near = difflib.get_close_matches(target, names, 1)
+        shown = {name.replace("/", "_"): name for name in self.artefacts}
+        question = f" (did you mean {shown.get(near[0], near[0])}?)" if near else ""
+        return f"{target} is no paper, artefact or experiment{question}"
 
 
 def unwritable() -> str:

@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 
 from splitcredit import _methods, _progress
+from splitcredit._methods import PRESETS
 from splitcredit.attribution import Importance
 from splitcredit.auditing.subject import EXPLAINED, Subject, Z, part, unfitted_copy
+from splitcredit.convert.units import library_of
 from splitcredit.face import explain, explain_chunks, importance
 
 if TYPE_CHECKING:
@@ -46,14 +48,12 @@ class Measure(NamedTuple):
         return _methods.look_up(self.method, "importance").needs
 
 
-_CENTERED = {"weigh_by": "centered_y"}
-_HAT = {"preset": "pg_hat_10", "per_row": True}
-# One line a measure: a new one appears in every table and picture.
+# One line a measure: a new one appears in every table and picture. `importance` takes the names.
 MEASURES = {
     "mdi": Measure("mdi", over="trees", in_copies=True),
     "mdi_oob": Measure("mdi_oob", over="trees", in_copies=True),
     "ufi": Measure("ufi", over="trees", in_copies=True),
-    "pg_hat_10": Measure("penalized_gini", _HAT, over="trees", in_copies=True),
+    "pg_hat_10": Measure(*PRESETS["pg_hat_10"], over="trees", in_copies=True),
     "air": Measure("air"),
     "mda": Measure("mda", over="own", in_copies=True),
     "permutation": Measure("permutation", {"n_repeats": 5}, over="own", in_copies=True),
@@ -62,11 +62,11 @@ MEASURES = {
     "saabas": Measure("saabas", over="rows"),
     "tree_shap": Measure("tree_shap", over="rows", in_copies=True),
     "tree_shap_interventional": Measure("tree_shap_interventional", over="rows"),
-    "shap_inbag": Measure("oob_attributions", {"rows": "inbag"}, over="rows"),
-    "shap_oob": Measure("oob_attributions", over="rows"),
-    "shap_oob_centered": Measure("oob_attributions", _CENTERED, over="trees", in_copies=True),
-    "splits": Measure("splits", in_copies=True),
-    "total_gain": Measure("splits", {"kind": "total_gain"}),
+    "inbag_shap": Measure(*PRESETS["inbag_shap"], over="rows"),
+    "oob_shap": Measure(*PRESETS["oob_shap"], over="rows"),
+    "oob_shap_centered": Measure(*PRESETS["oob_shap_centered"], over="trees", in_copies=True),
+    "split_count": Measure("splits", in_copies=True),
+    "split_gain": Measure(*PRESETS["split_gain"]),
 }
 
 
@@ -145,6 +145,7 @@ class Comparison:
         return pictures.side_by_side(self, top)
 
 
+@_methods.named
 def compare(
     model: object,
     X: ArrayLike,
@@ -209,7 +210,11 @@ def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Co
     importances, reasons = {}, {}
     for name in names:
         try:
-            importances[name] = measured(subject, name)
+            found = measured(subject, name)
+            if np.isfinite(found.values).all():
+                importances[name] = found
+            else:
+                reasons[name] = "it gives values that are no numbers"
         except (TypeError, ValueError, ModuleNotFoundError) as error:
             reasons[name] = str(error).partition("\n")[0]
         done(1)
@@ -308,7 +313,9 @@ def _of_scores(subject, measure):
             "and y_test."
         )
     table, y, _ = subject.sample(SCORED, 4, of_test=True)
-    model = subject.some_trees() if subject.is_averaged else subject.inner
+    # A Booster that averages trees knows what their mean means, and its Forest does not.
+    is_own = subject.inner is subject.forest or library_of(subject.inner) == "sklearn"
+    model = subject.some_trees() if subject.is_averaged and is_own else subject.inner
     more = {"random_state": subject.seed, **measure.parameters}
     if measure.method == "sage":
         more |= {"background": subject.sample(BACKGROUND, 3)[0], "progress": False}

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from splitcredit import _progress
+from splitcredit._methods import named
 from splitcredit._stored import replacing
 from splitcredit.auditing import copies, sections
 from splitcredit.auditing.comparison import MEASURES, Comparison, compared
@@ -129,6 +130,7 @@ class Audit:
         return pictures.of_section(self, self[section])
 
 
+@named
 def audit(
     model: object,
     X: ArrayLike,

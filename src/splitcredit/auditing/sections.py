@@ -23,12 +23,22 @@ from splitcredit._plots import imported_shap
 from splitcredit._ranks import BY_GAPS
 from splitcredit.auditing.comparison import BACKGROUND, MEASURES, OF_SCORES
 from splitcredit.auditing.copies import FITS
-from splitcredit.auditing.subject import EXPLAINED, JUDGED, Z, error_of, part, score
+from splitcredit.auditing.subject import (
+    EXPLAINED,
+    JUDGED,
+    Z,
+    error_of,
+    has_variance,
+    len_of,
+    part,
+    score,
+    taken,
+)
 from splitcredit.face import explain, faithfulness, rank
 
-# Orders are measured on so many rows, by trees with so many leaves, and the noise has this size in
-# standard deviations of the features.
-ROWS, LEAVES, NOISE = 12, 1_500, 0.3
+# Orders are measured on so many rows, by trees with so many leaves; by fewer if these split by
+# categories.
+ROWS, LEAVES, OF_LABELS = 12, 1_500, 375
 # Features whose best of all orders is sought; with more it is the greedy order.
 FEW = 10
 # Features carry nearly the same information if each tells this share of the ranks of the other.
@@ -37,7 +47,7 @@ SAME, BINS, COMPARED = 0.8, 20, 150
 # interval lies above the other share.
 SUSPECT, SURE = 0.9, 0.7
 # Measures that call all noise important if what is above 0 is.
-NOT_NEGATIVE = ("mdi", "tree_shap", "splits")
+NOT_NEGATIVE = ("mdi", "tree_shap", "split_count")
 # Nodes of the trees whose digits are counted, and portions of trees that are added up.
 NODES_OF_DIGITS, PORTIONS = 60_000, 100
 _FOLDER = files("splitcredit.auditing")
@@ -120,6 +130,8 @@ def model(subject, copies) -> tuple[Section, bool | None]:
     of_classes, notes, is_new = bool(subject.classes), [], True
     has_copies = not isinstance(copies, str)
     found: tuple[float, Any]
+    if why := subject.why_not_scored:
+        return _none("model", why), None
     if subject.has_test:
         source = "test rows"
         table, _, codes = subject.sample(JUDGED, 20, of_test=True)
@@ -139,6 +151,9 @@ def model(subject, copies) -> tuple[Section, bool | None]:
         table, _, codes = subject.sample(JUDGED, 20)
         found = score(subject.scores(table), codes, of_classes)
     value, error = found[0], Z * error_of(found[1])
+    if not np.isfinite(value):
+        beats = None if has_variance(subject.codes) else False
+        return _none("model", f"the targets of the {source} have no variance"), beats
     numbers = value, value - error, min(value + error, 1.0)
     if has_copies:
         chance, n = copies.permuted.mean(), len(copies.permuted)
@@ -229,8 +244,8 @@ def noise(copies, names) -> Section:
     if lost:
         sentence += f" These are not above the largest of the noise: {listed(lost, 12)}."
     if worst["value"] > best["value"]:
-        share = percent(worst["value"])
-        sentence += f" {worst['label']} calls {share} of columns of pure noise important."
+        most = percent(worst["value"])
+        sentence += f" {worst['label']} calls {most} of columns of pure noise important."
     size = f"{FITS} copies with {copies.n_trees} trees were fitted on {copies.n_rows} rows"
     notes = (
         f"{size}, with permuted copies of features and made-up noise beside the features. It is a "
@@ -289,34 +304,34 @@ def faithful(subject, comparison) -> Section:
     """PGI^2 of every order, as a share of that of the best or the greedy order."""
     forest, notes, p = subject.forest, [], subject.forest.n_features
     leaves = np.cumsum(forest.feature < 0)[forest.tree_offsets[1:] - 1]
-    n_trees = max(1, int(np.searchsorted(leaves, LEAVES, side="right")))
-    if subject.is_averaged and n_trees < forest.n_trees:
+    most = OF_LABELS if forest.categories else LEAVES
+    n_trees = max(1, int(np.searchsorted(leaves, most, side="right")))
+    if (subject.is_averaged or forest.categories) and n_trees < forest.n_trees:
         notes.append(f"Exact gaps of all {forest.n_trees} trees take long: first {n_trees} taken.")
         forest, leaves = part(forest, 0, n_trees), leaves[:n_trees]
-    numbers = subject.numbers(subject.sample(EXPLAINED, 30)[0])
-    scale = NOISE * np.nanstd(numbers, axis=0)
+    drawn = subject.sample(EXPLAINED, 30)[0]
     n_leaves = int(leaves[-1]) // (1 if subject.is_averaged else forest.n_outputs)
     n_rows = int(np.clip(ROWS * LEAVES * 20 // (n_leaves * max(p, 20)), 4, ROWS))
-    rows = numbers[np.isfinite(numbers).all(axis=1)][:n_rows]
-    notes.append(f"Mean over {len(rows)} rows, with normal noise of {NOISE} standard deviations.")
-    if len(rows) < 3:
-        return _none("faithful", "fewer than 3 of the rows have no missing values")
+    rows = taken(drawn, slice(n_rows))
+    if len_of(rows) < 3:
+        return _none("faithful", "there are fewer than 3 rows")
+    notes.append(f"Mean over {len_of(rows)} rows, with values drawn from {len_of(drawn)} rows.")
     best, of_best = ("pgi2_optimum", "best") if p <= FEW else ("pg2_greedy", "greedy")
     orders: dict[str, Any] = {f"{m} of each row": m for m in ("tree_shap", "saabas", "local_mdi")}
     orders |= comparison.importances
-    orders["a random order"] = np.array([subject.rng(31).permutation(p)] * len(rows))
+    orders["a random order"] = np.array([subject.rng(31).permutation(p)] * len_of(rows))
     reached = {}
     try:
         whole = {"top": p} if best == "pg2_greedy" else {}
-        ranked = rank(forest, rows, best, scale=scale, progress=False, **whole)
+        ranked = rank(forest, rows, best, background=drawn, progress=False, **whole)
         largest = np.mean(np.asarray(ranked.gaps), axis=1)
         for name, order in orders.items():
             if name.partition(" ")[0] not in comparison.not_applicable:
-                reached[name] = faithfulness(forest, rows, order, scale=scale, progress=False)
+                reached[name] = faithfulness(forest, rows, order, background=drawn, progress=False)
     except (TypeError, ValueError) as error:
         return _none("faithful", str(error).partition("\n")[0])
     if largest.mean() == 0:
-        return _none("faithful", "noise of this size moves no prediction")
+        return _none("faithful", "values of other rows move no prediction")
     table = _frame([(name, *ratio(gaps, largest)) for name, gaps in reached.items()])
     table["pgi2"] = [gaps.mean() for gaps in reached.values()]
     table = table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
@@ -328,23 +343,7 @@ def faithful(subject, comparison) -> Section:
         f"{span(_numbers(first))} and that by {last['label']} {span(_numbers(last))}. A random "
         f"order reaches {percent(floor['value'])}."
     )
-    if far := far_apart(subject):
-        sentence += f" Such noise hardly crosses a split between two values of {listed(far)}: how "
-        sentence += "the model uses them is hardly seen."
     return _section("faithful", _numbers(first), sentence, table, notes)
-
-
-def far_apart(subject) -> list:
-    """Features whose next value is mostly more than four standard deviations of the noise away.
-
-    Such noise crosses a split halfway in fewer than one of forty cases.
-    """
-    numbers, far = subject.numbers(subject.sample(EXPLAINED, 30)[0]), []
-    for name, column in zip(subject.names, numbers.T, strict=True):
-        values = np.unique(column[np.isfinite(column)])
-        if len(values) > 1 and np.median(np.diff(values)) > 4 * NOISE * np.nanstd(column):
-            far.append(name)
-    return far
 
 
 def ratio(a, b) -> tuple[float, float, float]:
@@ -535,17 +534,17 @@ def recommended(subject, comparison, beats, path=None) -> Section:
         right += f", and a random measure in {percent(row['random'])}"
         if not row["low"] > row["random"]:
             text = f"none, as {measure} is {right}"
+        elif same and same[0] in comparison.not_applicable:
+            text = f"none, as {measure} does not apply: {comparison.not_applicable[same[0]]}"
         elif is_of_test and not subject.has_test:
             text = f"none, as {measure} is for rows new to the model: give X_test, y_test"
         else:
             text, taken = f"{measure}, {right}", call
-            if same and same[0] in comparison.not_applicable:
-                text += f"; here it does not apply ({comparison.not_applicable[same[0]]})"
-            elif same and (not is_of_test or name in OF_SCORES):
+            if same and (not is_of_test or name in OF_SCORES):
                 order = np.argsort(-comparison.importances[same[0]].values, kind="stable")[:3]
                 text += f"; here it puts first {listed(comparison.feature_names[j] for j in order)}"
-            if name in BY_GAPS and (far := far_apart(subject)):
-                text += f"; its noise hardly crosses splits on {listed(far)}"
+            if name in BY_GAPS:
+                text += "; the study judged it with noise of 0.3 standard deviations"
         texts.append(f"For {row['question']}: {text}.")
         label = f"{row['question']}: {measure if taken else f'none ({measure})'}"
         rows.append(row | {"label": label, "measure": measure, "call": taken})
@@ -568,7 +567,8 @@ def _call(name, given):
     is_of_test = takes_rows and not {"bootstrap", "refit"} & set(method.needs)
     X, y = ("X_test", "y_test") if is_of_test else ("X", "y")
     rows = (f", {X}" if takes_rows else "") + (f", y={y}" if "y" in method.needs else "")
-    given += f", scale={NOISE} * X.std(axis=0)" if name in BY_GAPS else ""
+    given += ", background=X" if name in BY_GAPS else ""
+    given += ", background=X[:100]" if "background" in method.needs else ""
     function = "rank" if name in BY_GAPS else "importance"
     return f"splitcredit.{function}(model{rows}, method={name!r}{given})", is_of_test
 

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from splitcredit import _chunks
 from splitcredit._containers import opened
 from splitcredit.convert import are_targets, to_forest, unwrap
-from splitcredit.convert.units import has_link, library_of
+from splitcredit.convert.units import called, has_link, library_of, no_mean
 from splitcredit.forest import Forest
 from splitcredit.importances._training import checked_training_data, refuse_without_oob, targets_of
 
@@ -59,6 +59,8 @@ class Subject:
             self._table(X_test, y_test, "X_test", False) if self.has_test else (self.table, self.y)
         )
         self.test_codes = self.codes_of(self.test_y)
+        if self.codes is not None and not has_variance(self.codes):
+            self.note("The target has no variance: no score can tell features apart.")
 
     @property
     def names(self):
@@ -122,10 +124,24 @@ class Subject:
             self.note(f"{what} those of the first {n_trees} of {self.forest.n_trees} trees.")
         return part(self.forest, 0, n_trees)
 
+    @property
+    def why_not_scored(self) -> str:
+        """Why predictions cannot be held against the targets; empty if they can."""
+        if self.classes:
+            return ""
+        if has_link(self.inner) and not self._has_own:
+            what = f"this {called(self.inner)} predicts a function of the sum of its trees"
+            return f"{what}: pass the fitted estimator"
+        return no_mean(self.inner)
+
+    @property
+    def _has_own(self):
+        is_raw = type(self.inner).__name__ == "CatBoost"  # whose prediction is the sum of the trees
+        return hasattr(self.inner, "fit") and hasattr(self.inner, "predict") and not is_raw
+
     def scores(self, table) -> np.ndarray:
         """Predictions of rows: a score for each class, the last of two, or a number, (n, k)."""
-        has_own = hasattr(self.inner, "fit") and hasattr(self.inner, "predict")
-        if not self.classes and has_own and has_link(self.inner):
+        if not self.classes and self._has_own and has_link(self.inner):
             return np.asarray(self.inner.predict(table), float).reshape(-1, 1)
         scores = self.forest.predict(table)
         if len(self.classes) > 2 and not self.is_averaged:
@@ -154,13 +170,15 @@ class Subject:
 
     def _table(self, X, y, what, keeps_all):
         try:
-            X = opened(np.asarray(X) if isinstance(X, (list, tuple)) else X)
+            X = opened(X)
+            X = np.asarray(X) if isinstance(X, (list, tuple)) else X
             y = None if y is None else np.asarray(y)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{what} or its targets are no table of rows: {error}") from None
         if not self.steps.pipelines:
             X = _chunks.as_table(self.forest, X)
         n = len_of(X)
+        y = y[:, 0] if y is not None and y.shape == (n, 1) else y
         if y is not None and y.shape != (n,):
             raise ValueError(f"{what} has {n} rows, and its targets have the shape {y.shape}")
         if n == 0:
@@ -224,10 +242,13 @@ def score(scores, codes, is_classifier) -> tuple[float, np.ndarray]:
     """How well scores tell the targets, and what each row adds to it, whose mean is 0.
 
     The area under the ROC curve, of several classes the mean over those that occur, each against
-    the others; or the share of the variance that is explained. The deviations of the rows are those
-    of DeLong et al. (1988), or of a ratio of means; see `error_of`.
+    the others; or the share of the variance that is explained. NaN if all targets are the same.
+    The deviations of the rows are those of DeLong et al. (1988), or of a ratio of means; see
+    `error_of`.
     """
     n = len(codes)
+    if not has_variance(codes):
+        return np.nan, np.zeros(n)
     if not is_classifier:
         error, spread = (codes - scores[:, 0]) ** 2, (codes - codes.mean()) ** 2
         mean = max(spread.mean(), np.finfo(float).tiny)
@@ -245,7 +266,12 @@ def score(scores, codes, is_classifier) -> tuple[float, np.ndarray]:
         beaten[~of_class] = 1 - (ranks[~of_class] - rankdata(own[~of_class])) / n_in
         areas.append(beaten[of_class].mean())
         deviations += (beaten - areas[-1]) * np.where(of_class, n / n_in, n / n_out)
-    return (float(np.mean(areas)), deviations / len(areas)) if areas else (np.nan, deviations)
+    return float(np.mean(areas)), deviations / len(areas)
+
+
+def has_variance(codes) -> bool:
+    """Whether there are two different targets."""
+    return len(codes) > 0 and bool((codes != codes[0]).any())
 
 
 def error_of(deviations) -> float:

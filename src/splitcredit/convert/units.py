@@ -45,6 +45,8 @@ _OF_OBJECTIVE = {
         "reg:absoluteerror": _VALUE,
         "reg:pseudohubererror": _VALUE,
         "reg:quantileerror": _VALUE,
+        "reg:expectileerror": _VALUE,
+        "reg:squaredlogerror": _VALUE,
     },
     "lightgbm": {
         "binary sigmoid:1": _BINARY,
@@ -57,7 +59,7 @@ _OF_OBJECTIVE = {
         "CrossEntropy": _BINARY,
         "MultiClass": SOFTMAX,
         "RMSE": _SQUARED,
-        **dict.fromkeys(("MAE", "Quantile", "Huber"), _VALUE),
+        **dict.fromkeys("MAE Quantile Expectile Huber MAPE Lq LogCosh".split(), _VALUE),
     },
 }
 # Objectives whose prediction is not the sum of the trees, by library.
@@ -69,6 +71,11 @@ _LINKED = {
     "lightgbm": "binary cross_entropy cross_entropy_lambda gamma poisson tweedie".split(),
     "catboost": "CrossEntropy LogLinQuantile Logloss Poisson Tweedie".split(),
 }
+# Objectives whose prediction is a quantile of the target, or a risk.
+_NO_MEAN = """
+    quantile reg:quantileerror reg:expectileerror Quantile Expectile LogLinQuantile survival:aft
+    survival:cox
+""".split()
 # Criteria or losses of scikit-learn's regressors that are the squared error.
 _SQUARED_ERRORS = ("squared_error", "friedman_mse")
 # Losses of its boosted regressors that predict the raw value itself.
@@ -100,7 +107,10 @@ def units(model) -> Units:
     if library_of(model) == "sklearn":
         return _units_of_sklearn(model)
     library, name = _objective(model)
-    return _OF_OBJECTIVE[library].get(name, Units())
+    found = _OF_OBJECTIVE[library].get(name, Units())
+    if _is_own(model):  # the link that is XGBoost's default stays
+        return Units(None if found.tree_output == "raw_value" else found.tree_output)
+    return found
 
 
 _WORDS = {
@@ -137,6 +147,34 @@ def has_link(model) -> bool:
     return name in _LINKED[library] or parameter == "sqrt"
 
 
+def no_mean(model) -> str:
+    """Why the prediction of a fitted regressor, or of a file, is no mean of y; empty if it is one.
+
+    The squared error and the share of the variance that is explained judge means only. Nothing is
+    known of a Forest.
+    """
+    if not has_units(model):
+        return ""
+    if library_of(model) == "sklearn":
+        is_risk = any(base.__module__.startswith("sksurv.") for base in type(model).__mro__)
+        name = "a risk" if is_risk else getattr(model, "loss", None)
+        has_mean = name != "quantile" and not is_risk
+    else:
+        library, objective = _objective(model)
+        name = "" if _is_own(model) else objective.partition(" ")[0]
+        has_mean = name not in _NO_MEAN and name in {*_OF_OBJECTIVE[library], *_LINKED[library]}
+    if has_mean:
+        return ""
+    what, remedy = repr(name), "give a score that does to method='permutation' (scoring=)"
+    if not name:
+        what = "its user's own"
+        remedy += ", or pass splitcredit.to_forest(model) if it predicts means of y"
+    return (
+        f"the objective of this {called(model)} is {what}, and no squared error judges what it "
+        f"predicts: {remedy}"
+    )
+
+
 def refusal(model_output, kind, needed, units, name) -> ValueError:
     """The error that a model has not the units for what is to be explained.
 
@@ -168,6 +206,11 @@ def lightgbm_objective(text) -> str:
     return " ".join([name, *(p for p in parameters if p == "sqrt" or p.startswith("sigmoid:"))])
 
 
+def _is_own(model):
+    """Whether the objective of a wrapper is a function; XGBoost's configuration has another one."""
+    return callable(getattr(model, "objective", None))
+
+
 def _is_file(model):
     return isinstance(model, (str, os.PathLike))
 
@@ -180,7 +223,9 @@ def _objective(model) -> tuple[str, str]:
         return _files.objective(model)
     library = str(library_of(model))
     if library == "catboost":
-        return library, str(model.get_all_params().get("loss_function")).partition(":")[0]
+        from splitcredit.convert.catboost import loss_of
+
+        return library, loss_of(model)
     if library == "xgboost":
         booster = model.get_booster() if hasattr(model, "get_booster") else model
         return library, json.loads(booster.save_config())["learner"]["objective"]["name"]

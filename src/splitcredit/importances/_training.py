@@ -319,6 +319,7 @@ def targets_of(forest, y, n, classes=()) -> np.ndarray:
         raise ValueError(f"y has entries of different lengths: {error}") from None
     if np.iscomplexobj(y):
         raise ValueError("y is complex: pass real numbers or labels")
+    y = y[:, 0] if y.shape == (n, 1) else y
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
     one_class = knows_one_class(forest)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
 
 from splitcredit import _progress
+from splitcredit._containers import opened
 from splitcredit._names import names_of_columns
-from splitcredit._tables import check_whole
+from splitcredit._tables import check_whole, refuse_container
 from splitcredit.attribution import Importance
-from splitcredit.convert import to_forest
+from splitcredit.convert import to_forest, unwrap
+from splitcredit.convert.units import called, has_link, no_mean
 from splitcredit.importances._training import refuse_targets_of_several, targets_of
 
 REQUIRES = ("score",)
@@ -21,9 +24,12 @@ def importance(
     X,
     y,
     n_repeats: Annotated[int, ">= 1"] = 5,
-    scoring: str | None = None,
+    scoring: str | Callable | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
     progress: bool | None = None,
+    *,
+    sample_weight=None,
+    max_samples: Annotated[float, "> 0"] = 1.0,
 ) -> Importance:
     """Scikit-learn's ``permutation_importance``, to compare with.
 
@@ -37,12 +43,17 @@ def importance(
     y : (n_samples,)
     n_repeats : int
         Permutations of each feature.
-    scoring : str, optional
-        Name of a score of scikit-learn; by default that of the model.
+    scoring : str or callable, optional
+        Name of a score of scikit-learn, or a function of the model, X and y; by default the score
+        of the model.
     random_state : int
         Seed of the permutations.
     progress : bool, optional
         Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
+    sample_weight : (n_samples,), optional
+        Weights of the rows in the score.
+    max_samples : int or float
+        Rows that are drawn for each feature, or their share.
 
     Returns
     -------
@@ -53,7 +64,9 @@ def importance(
     Raises
     ------
     TypeError
-        If the model cannot be scored, such as a Booster.
+        If the model cannot be scored, such as a Booster without a function as `scoring`.
+    ValueError
+        If X, y, weights or scoring do not fit, there are several scores, or one is not finite.
 
     Notes
     -----
@@ -74,26 +87,48 @@ def importance(
     from sklearn.metrics import check_scoring
 
     check_whole("random_state", random_state)
+    X = opened(X, model)
+    refuse_container(X)
+    if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
+        X = X.to_pandas()
     if scoring is None and not hasattr(model, "score"):
         forest = to_forest(model)
         refuse(model, forest)
         model, y = _Averaged(forest), targets_of(forest, y, np.shape(X)[0])
-    score = check_scoring(model, scoring)
+    # A Booster cannot be fitted, as scikit-learn asks for: only a function of its user scores it.
+    is_judged_by_user = callable(scoring) and not hasattr(model, "fit")
+    score = scoring if is_judged_by_user else check_scoring(model, scoring)
+    if np.ndim(X) != 2:
+        raise ValueError(
+            "X is no table of columns, which are permuted: pass one, or for a pipeline that begins "
+            "with a text or a list the last step, model[-1], and model[:-1].transform(X)"
+        )
     total = 1 + n_repeats * np.shape(X)[1]
     with _progress.bar(total, progress, "scores", "fewer rows or repeats take less") as done:
 
-        def counted(model, X, y):
-            value = score(model, X, y)
+        def counted(_, X, y, **weights):
+            value = score(model, X, y, **weights)
+            value, *others = value.values() if isinstance(value, dict) else [value]
+            if others:
+                raise ValueError("an importance is by one score at a time: call it for each")
+            if not np.isfinite(value):
+                raise ValueError(f"the score is {value}: pass other rows, or another scoring=")
             done(1)
             return value
 
-        options = {"scoring": counted, "n_repeats": n_repeats, "random_state": random_state}
+        options = {"n_repeats": n_repeats, "random_state": random_state, "max_samples": max_samples}
+        estimator = _Averaged(model) if is_judged_by_user else model
         try:
-            result = permutation_importance(model, X, y, **options)
-        except (TypeError, ValueError) as refused:
+            result = permutation_importance(
+                estimator, X, y, scoring=counted, sample_weight=sample_weight, **options
+            )
+        except Exception as refused:  # of the model or the score, whatever it is
             raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
     names = names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1]))
-    parameters = {"n_repeats": n_repeats, "scoring": scoring, "random_state": random_state}
+    shown = getattr(scoring, "__name__", None if scoring is None else str(scoring))
+    parameters = {"n_repeats": n_repeats, "scoring": shown, "random_state": random_state}
+    parameters |= {} if max_samples == 1.0 else {"max_samples": max_samples}
+    parameters |= {} if sample_weight is None else {"weighted": True}
     error = result.importances_std / np.sqrt(n_repeats)
     return Importance(result.importances_mean, tuple(names), "permutation", parameters, error)
 
@@ -102,10 +137,14 @@ def refuse(model, forest) -> None:
     """Raise an error if neither the model has a score nor a mean of its trees is its prediction."""
     if hasattr(model, "score"):
         return
-    if forest.aggregate != "mean":
+    inner, _ = unwrap(model)
+    if forest.aggregate != "mean" or has_link(inner) or no_mean(inner):
+        remedy = "give scoring=, a name or"
+        if not hasattr(model, "fit"):
+            remedy = "pass the fitted estimator, or give scoring=,"
         raise TypeError(
-            f"method 'permutation' asks the model for its score, and a {type(model).__name__} "
-            "has none: pass the fitted estimator"
+            f"method 'permutation' asks the model for its score, and a {called(inner)} has "
+            f"none: {remedy} a function of the model, X and y"
         )
     refuse_targets_of_several(forest)
 
@@ -120,9 +159,11 @@ class _Averaged:
         """Nothing is left to fit; scikit-learn asks for the method."""
         return self
 
-    def score(self, X, y):
+    def score(self, X, y, sample_weight=None):
         """Accuracy of classes, or share of explained variance of values."""
+        from sklearn.metrics import accuracy_score, r2_score
+
         prediction = self.forest.predict(X)
         if self.forest.n_outputs > 1:
-            return np.mean(prediction.argmax(axis=1) == y)
-        return 1 - np.mean((prediction[:, 0] - y) ** 2) / np.var(y)
+            return accuracy_score(y, prediction.argmax(axis=1), sample_weight=sample_weight)
+        return r2_score(y, prediction[:, 0], sample_weight=sample_weight)

@@ -12,7 +12,7 @@ from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_rows, unwrap
 from splitcredit.convert._nodes import LEAF_VARIANCE
-from splitcredit.convert.units import called, has_link, has_units, units
+from splitcredit.convert.units import called, has_link, has_units, no_mean, units
 from splitcredit.importances._coalitions import shapley_values
 from splitcredit.importances._prediction import classes_of, prepared_background
 from splitcredit.importances._training import refuse_targets_of_several, targets_of
@@ -166,6 +166,8 @@ def importance(
                 imputed, losses, len(X), p, threshold, n_permutations, rng, done
             )
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
+    if not np.isfinite(values).all():
+        raise ValueError("the losses are too large to be added up: divide the targets first")
     parameters |= {"n_permutations": int(n_permutations), "n_background": len(background)}
     return Importance(values, forest.feature_names, "sage", parameters, error)
 
@@ -292,6 +294,8 @@ def refuse(model, forest) -> None:
             'it with the squared error, or measure it with method="tree_shap_interventional", '
             "which divides the sum"
         )
+    if forest.output_names == ("output",) and (why := no_mean(inner)):
+        raise ValueError(f"{_NEEDED}, and {why}")
 
 
 def link_of(model, forest) -> str:

@@ -17,32 +17,8 @@ ASKED = {
     "retraining": "what a\nnew fit\nneeds",
     "stability": "what a\nnew fit\nrepeats",
 }
-NAMES = {
-    "mdi": "MDI",
-    "mdi_oob": "MDI-oob",
-    "ufi": "UFI",
-    "pg_10": "PG(1, 0)",
-    "pg_hat_10": "PG(1, 0), corrected",
-    "pg_051": "PG(.5, 1)",
-    "pg_hat_051": "PG(.5, 1), corrected",
-    "air": "AIR",
-    "mda": "MDA",
-    "permutation": "permutation, test rows",
-    "sage_test": "SAGE, test rows",
-    "local_mdi": "local MDI",
-    "saabas": "Saabas",
-    "tree_shap": "TreeSHAP, covers",
-    "tree_shap_interventional": "TreeSHAP, background",
-    "inbag_shap": "SHAP, in-bag",
-    "oob_shap": "SHAP, out-of-bag",
-    "inbag_shap_y": "SHAP, in-bag × y",
-    "oob_shap_y": "SHAP, out-of-bag × y",
-    "inbag_shap_centered": "SHAP, in-bag × (y − mean)",
-    "oob_shap_centered": "centered out-of-bag SHAP",
-    "greedy": "greedy PG²",
-    "split_count": "number of splits",
-    "split_gain": "gain of splits",
-}
+# What `splitcredit.importance` and `compare` call measures that have another name here.
+NAMES = {"sage_test": "sage", "greedy": "pg2_greedy"}
 
 
 def compute(
