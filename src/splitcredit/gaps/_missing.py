@@ -12,21 +12,24 @@ from splitcredit.gaps.perturbations import Marginal, of_features
 def as_numbers(forest, X, perturbation):
     """Forest, rows and `Marginal` with a number in place of NaN, and the same gaps.
 
-    Each is returned as it is, if the perturbation is no `Marginal` or nothing is missing.
+    Each is returned as it is, if the perturbation is no `Marginal`, nothing is missing, or the
+    forest splits by categories, where NaN is one more label.
     ValueError if it draws NaN, and the trees have no direction for it.
 
     Parameters
     ----------
     forest : Forest
-        Without splits by categories.
-    X : rows (n_samples, n_features) of `prediction_gap.rows_to_perturb`
+    X : rows of `prediction_gap.rows_to_perturb`
     perturbation : str, noise, FeatureWise or Marginal, or None
+        The rows of a `Marginal` are prepared as X, if the forest has categories.
     """
-    if not isinstance(perturbation, Marginal):
+    if not isinstance(perturbation, Marginal) or forest.categories:
         return forest, X, perturbation
     drawn = of_features(perturbation, forest).rows
-    if drawn.shape[1] != forest.n_features:  # which is refused later
+    if drawn.shape[1] != X.shape[1]:  # which is refused later
         return forest, X, perturbation
+    if forest.missing_value is not None:  # rows have NaN in its place by now
+        forest = replace(forest, missing_value=None)
     has_nan = np.isnan(drawn).any(axis=0)
     if forest.missing_left is None and has_nan.any():
         raise ValueError(
@@ -43,8 +46,13 @@ def as_numbers(forest, X, perturbation):
 
 
 def _filled(rows, missing):
-    present = np.clip(rows, -missing / 2, missing / 2)
-    return np.ascontiguousarray(np.where(np.isnan(rows), missing, present), rows.dtype)
+    return np.ascontiguousarray(np.where(np.isnan(rows), missing, finite(rows)), rows.dtype)
+
+
+def finite(rows) -> np.ndarray:
+    """Prepared rows with half the largest number in place of larger ones and of infinity."""
+    limit = float(np.finfo(rows.dtype).max) / 2
+    return np.clip(rows, -limit, limit)
 
 
 def _asking_first(forest, wanted, limit):

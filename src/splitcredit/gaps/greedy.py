@@ -12,6 +12,7 @@ from splitcredit._tables import check_choice, check_whole
 from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.perturbations import Normal
 from splitcredit.gaps.prediction_gap import (
+    CHUNK,
     GapProblem,
     only_output,
     refuse_nan,
@@ -112,8 +113,9 @@ def greedy_ranking(
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     table = rows_to_perturb(forest, table, problem.perturbation)
-    order, perturbed = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
-    top = table.shape[1] if top is None else _checked_top(top, table.shape[1])
+    n, d = len(table), forest.n_features
+    order, perturbed = _checked_order(ties, d), np.ones((n, d), np.bool_)
+    top = d if top is None else _checked_top(top, d)
     done = done or (lambda rows: None)
     if arithmetic == "single":
         ranked = _in_single_precision(problem, table, output, order, top)
@@ -121,7 +123,7 @@ def greedy_ranking(
         return ranked
     chunks = [
         _in_double_precision(problem, table[rows], order, top, done)
-        for rows in problem.chunks(table, perturbed, table.shape[1]) or [slice(0, 0)]
+        for rows in problem.chunks(table, perturbed, d) or [slice(0, 0)]
     ]
     fields = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return GreedyRankings(*fields, feature_names=forest.feature_names)
@@ -129,32 +131,31 @@ def greedy_ranking(
 
 def _in_double_precision(problem, X, order, top, done):
     """Rankings, gaps and ties of some rows."""
-    from splitcredit.kernels.prediction_gap import exact
-
-    (n, d), trees, each = X.shape, problem.gap_forest, np.arange(len(X))
-    x, tail = problem.with_tails(X, np.ones(X.shape, np.bool_))
-    tested, chosen, so_far = _tested(trees), np.zeros((n, d), np.bool_), np.zeros(n)
+    n, d, each = len(X), problem.forest.n_features, np.arange(len(X))
+    of_pairs = problem.of_pairs(X, np.ones((n, d), np.bool_))
+    tested, chosen, so_far = problem.tested, np.zeros((n, d), np.bool_), np.zeros(n)
     rankings, gaps = np.zeros((n, top), np.int64), np.zeros((n, top))
     tied = np.zeros((n, top), np.bool_)
+    worth, is_new, step = np.zeros((n, d)), True, max(1, CHUNK // d)
     for place in range(top):
-        rows, features = np.nonzero(~chosen & tested)
-        sets = chosen[rows]
-        sets[np.arange(len(rows)), features] = True
+        left = ~chosen & tested
+        rows, features = np.nonzero(left)
+        for i in range(0, len(rows) if is_new else 0, step):
+            part = slice(i, i + step)
+            sets = chosen[rows[part]]
+            sets[np.arange(len(sets)), features[part]] = True
+            report = partial(report_share, done, n / top * len(sets) / len(rows))
+            worth[rows[part], features[part]] = of_pairs(rows[part], sets, report)
+        if not (is_new and len(rows)):
+            done(n / top)
         # A feature that no split tests adds nothing.
-        tried = np.where(chosen, -1.0, so_far[:, None])
-        report = partial(report_share, done, n / top)
-        tried[rows, features] = exact.gaps(trees, x, tail, rows, sets, report)
+        tried = np.where(chosen, -1.0, np.where(left, worth, so_far[:, None]))
         equal = tried >= tried.max(axis=1, keepdims=True) * (1.0 - TIE)
         best = order[place][equal[:, order[place]].argmax(axis=1)]
         tied[:, place] = np.count_nonzero(equal, axis=1) > 1
-        chosen[each, best], so_far = True, tried[each, best]
+        chosen[each, best], so_far, is_new = True, tried[each, best], tested[best].any()
         rankings[:, place], gaps[:, place] = best, so_far
     return rankings, gaps, tied
-
-
-def _tested(trees):
-    """Whether a split tests each feature, bool (n_features,)."""
-    return np.diff(trees.first["cut"]) > 0
 
 
 def _in_single_precision(problem, X, output, order, top):
@@ -171,7 +172,7 @@ def _in_single_precision(problem, X, output, order, top):
     refuse_nan(forest, X, np.ones(X.shape, np.bool_))
     trees = single_precision.single_forest(forest, only_output(forest, output))
     scales = problem.scales * problem.perturbation.scale
-    fields = (part[:, :top] for part in single_precision.greedy(trees, X, scales, order))
+    fields = single_precision.greedy(trees, X, scales, order[:top])
     return GreedyRankings(*fields, feature_names=forest.feature_names)
 
 
@@ -186,4 +187,4 @@ def _checked_order(ties, n_features):
     shapes = (n_features,), (n_features, n_features)
     if order.shape not in shapes or (np.sort(order, axis=-1) != np.arange(n_features)).any():
         raise ValueError(f"ties must name each of the {n_features} features once, by its index")
-    return np.array(np.broadcast_to(order, shapes[1]), np.int64)
+    return np.broadcast_to(order.astype(np.int64), shapes[1])

@@ -69,7 +69,7 @@ def best_ranking(
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     table = rows_to_perturb(forest, table, problem.perturbation)
-    n, d = table.shape
+    n, d = len(table), forest.n_features
     refuse(model, forest)
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))

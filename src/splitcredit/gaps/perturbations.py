@@ -256,8 +256,8 @@ class Marginal(_Perturbation):
 
     Notes
     -----
-    NaN is drawn as any value by `splitcredit.rank` and `splitcredit.faithfulness`, if the trees
-    have a direction for it.
+    `splitcredit.rank` and `splitcredit.faithfulness` draw NaN and codes of categories as any value,
+    if the trees have a direction for them.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from splitcredit.gaps._tails import tails
 from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
+    Marginal,
     checked_scale,
     of_features,
     perturbation_of,
@@ -251,38 +252,33 @@ def _curve(model, X, rankings, how, important):
     """Gaps of the cuts of the rankings; `how` is the perturbation, its scale, and the output."""
     forest, rows = forest_and_rows(model, X)
     problem = GapProblem(forest, *how)
-    rows, d = rows_to_perturb(problem.forest, rows, problem.perturbation), problem.forest.n_features
-    rankings = rankings_of_model(rankings, X, problem.forest)
-    return problem.gaps(rows, cuts(rankings, d, important))
-
-
-def cuts(rankings, n_features: int, important: bool) -> np.ndarray:
-    """The first 1, 2, ... features of rankings, or all others.
-
-    Returns bool (n_samples, n_sets, n_features). ValueError if the rankings lack features.
-    """
-    if rankings.shape[1] != n_features:
-        raise ValueError(
-            f"rankings have {rankings.shape[1]} of the {n_features} features: rank all of them "
-            f"(top={n_features}), or measure the gap of those with metric='pg2'"
-        )
-    place = np.argsort(rankings, axis=1)
-    k = np.arange(1, n_features + 1)[:, None]
-    return (place[:, None, :] < k) == important
+    rows = rows_to_perturb(problem.forest, rows, problem.perturbation)
+    return problem.curve(rows, rankings_of_model(rankings, X, problem.forest), important)
 
 
 class GapProblem:
     """The gap of one output under one perturbation, for any rows and sets of features."""
 
     def __init__(self, model, perturbation, scale, output):
+        self.forest = to_forest(model)
+        self.perturbation = given = of_features(perturbation_of(perturbation), self.forest)
+        d, drawn = self.forest.n_features, getattr(given, "rows", np.empty((1, 0)))
+        # Prepared rows of a forest with categories have columns beside the features.
+        self.by_labels = bool(self.forest.categories) and drawn.shape[1] > d
+        if self.by_labels:
+            given = Marginal(np.zeros((1, d)))
+        else:
+            refuse_special_values(self.forest)
+        self.scales = checked_scale(given, scale, self.forest)
+        refuse_huge_values(self.forest)
+        self.output = only_output(self.forest, output)
+
+    @cached_property
+    def gap_forest(self):
+        """The trees as the exact gap needs them; see `kernels.prediction_gap.gap_forest`."""
         from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
 
-        self.forest = to_forest(model)
-        refuse_special_values(self.forest)
-        self.perturbation = of_features(perturbation_of(perturbation), self.forest)
-        self.scales = checked_scale(self.perturbation, scale, self.forest)
-        refuse_huge_values(self.forest)
-        self.gap_forest = gap_forest(self.forest, only_output(self.forest, output))
+        return gap_forest(self.forest, self.output)
 
     def gaps(self, X, masks, done=None) -> np.ndarray:
         """PG^2 of every row and each of its sets.
@@ -296,28 +292,76 @@ class GapProblem:
         done : callable, optional
             Called with the numbers of rows that were done since its last call, which may be parts.
         """
-        from splitcredit.kernels.prediction_gap import exact
-
-        n_sets = masks.shape[1]
-        perturbed = np.broadcast_to(masks.any(axis=1), X.shape)
+        n_sets, d = masks.shape[1:]
+        perturbed = np.broadcast_to(masks.any(axis=1), (len(X), d))
         out = np.empty((len(X), n_sets))
         for rows in self.chunks(X, perturbed, n_sets):
-            x, tail = self.with_tails(X[rows], perturbed[rows])
-            sets = masks[rows] if len(masks) == len(X) else np.repeat(masks, len(x), axis=0)
-            row_of_set = np.repeat(np.arange(len(x)), n_sets)
-            sets = sets.reshape(-1, X.shape[1])
-            report = done and partial(report_share, done, len(x))
-            pairs = exact.gaps(self.gap_forest, x, tail, row_of_set, sets, report)
-            out[rows] = pairs.reshape(-1, n_sets)
+            n = len(X[rows])
+            sets = masks[rows] if len(masks) == len(X) else np.repeat(masks, n, axis=0)
+            row_of_set = np.repeat(np.arange(n), n_sets)
+            report = done and partial(report_share, done, n)
+            of_pairs = self.of_pairs(X[rows], perturbed[rows])
+            out[rows] = of_pairs(row_of_set, sets.reshape(-1, d), report).reshape(-1, n_sets)
         return out
+
+    def of_pairs(self, X, wanted):
+        """A function that gives PG^2 of pairs: of rows of X, by number, sets, and `done`.
+
+        See `kernels.prediction_gap.exact.gaps`, and `with_tails` for what is wanted.
+        """
+        from splitcredit.gaps._labels import gaps_of_pairs
+        from splitcredit.kernels.prediction_gap import exact
+
+        if self.by_labels:
+            drawn = self.perturbation.rows
+            return gaps_of_pairs(self.forest, self.output, drawn, X, self.tested)
+        return partial(exact.gaps, self.gap_forest, *self.with_tails(X, wanted))
+
+    @property
+    def tested(self) -> np.ndarray:
+        """Whether a split that parts values tests each feature, bool (n_features,)."""
+        if self.by_labels:
+            return tested_features(self.forest)
+        return np.diff(self.gap_forest.first["cut"]) > 0
+
+    def curve(self, X, rankings, important, done=None) -> np.ndarray:
+        """PG^2 of the first 1, 2, ... features of rankings, or of all others; see `gaps`.
+
+        Returns float64 (n_samples, n_features). ValueError if the rankings lack features.
+
+        A feature that no split tests changes no gap, so that sets differ by those that are tested.
+        """
+        (n, d), is_tested = (len(X), self.forest.n_features), tested_features(self.forest)
+        if rankings.shape[1] != d:
+            raise ValueError(
+                f"rankings have {rankings.shape[1]} of the {d} features: rank all of them "
+                f"(top={d}), or measure the gap of those with metric='pg2'"
+            )
+        place = np.argsort(rankings, axis=1)[:, is_tested]
+        place = np.argsort(np.argsort(place, axis=1), axis=1)  # among those that are tested
+        n_sets = place.shape[1] + 1
+        by_count, n_together = np.empty((n, n_sets)), max(1, CHUNK // d)
+        step = max(1, n_together // n_sets)
+        for i in range(0, n, step):
+            for counts in np.split(np.arange(n_sets), range(n_together, n_sets, n_together)):
+                rows = slice(i, i + step)
+                masks = np.zeros((len(X[rows]), len(counts), d), np.bool_)
+                masks[:, :, is_tested] = (place[rows, None] < counts[:, None]) == important
+                report = done and partial(report_share, done, len(counts) / n_sets)
+                by_count[rows, counts] = self.gaps(X[rows], masks, report)
+        return np.take_along_axis(by_count, is_tested[rankings].cumsum(axis=1), axis=1)
 
     def chunks(self, X, wanted, n_sets=1):
         """Slices of rows whose tail probabilities and masks fit `CHUNK`.
 
         Refuses NaN where a value is to be perturbed.
         """
-        refuse_nan(self.forest, X, wanted)
-        bytes_a_row = 8 * len(self.gap_forest.cuts.lowered) + n_sets * X.shape[1]
+        if self.by_labels:
+            bytes_a_row = self.forest.n_nodes
+        else:
+            refuse_nan(self.forest, X, wanted)
+            bytes_a_row = 8 * len(self.gap_forest.cuts.lowered)
+        bytes_a_row += n_sets * self.forest.n_features
         step = max(1, CHUNK // bytes_a_row)
         return [slice(i, i + step) for i in range(0, len(X), step)]
 
@@ -330,6 +374,13 @@ class GapProblem:
 def report_share(done, n_rows, share):
     """Call `done` with the number of rows that are a share of so many."""
     done(share * n_rows)
+
+
+def tested_features(forest) -> np.ndarray:
+    """Whether a split tests each feature, bool (n_features,)."""
+    tested = np.zeros(forest.n_features, np.bool_)
+    tested[forest.feature[forest.feature >= 0]] = True
+    return tested
 
 
 def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
@@ -449,16 +500,20 @@ def refuse_huge_values(forest) -> None:
 
 def refuse_special_values(forest) -> None:
     """ValueError if features have values that are no numbers, so that no noise can be added."""
+    remedy = (
+        "draw the values of other rows, noise='marginal' of splitcredit.rank and "
+        "splitcredit.faithfulness"
+    )
     if forest.categories is not None and len(forest.categories):
         name = forest.feature_names[forest.categories.feature[0]]
         raise ValueError(
-            f"the model splits feature {name!r} by categories, which cannot be perturbed like "
-            "numbers: encode them as numbers (one-hot or ordinal), and fit without categories"
+            f"the model splits feature {name!r} by categories, to which no noise can be added: "
+            f"{remedy}"
         )
     if forest.missing_value is not None:
         raise ValueError(
             f"the model takes {forest.missing_value!r} for a missing value, which noise may hit: "
-            "put NaN into X in its place, and fit with NaN as the missing value"
+            f"{remedy}, or fit with NaN as the missing value"
         )
 
 

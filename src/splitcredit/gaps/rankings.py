@@ -109,7 +109,7 @@ class Rankings(Shown):
         }
         if self.gaps is not None:
             columns["gap"] = self.gaps.ravel()
-        return indexed(pd.DataFrame(columns), self.index, d)
+        return indexed(pd.DataFrame(columns), self.index, d, own=len(columns))
 
 
 def refuse_other_features(ranking, forest) -> None:

@@ -5,6 +5,7 @@ Source: gajewski2025, Equation (2), Experimental Setup and Results. The noise is
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,14 +14,17 @@ from splitcredit._tables import check_choice, check_whole
 from splitcredit.convert import forest_and_rows
 from splitcredit.forest import Forest
 from splitcredit.gaps.noise import noise_pool, noise_stream
-from splitcredit.gaps.perturbations import Normal, checked_scale
+from splitcredit.gaps.perturbations import Marginal, Normal, checked_scale
 from splitcredit.gaps.prediction_gap import (
+    CHUNK,
+    GapProblem,
     chosen_features,
     only_output,
     refuse_huge_values,
     refuse_nan,
     refuse_special_values,
 )
+from splitcredit.kernels.nodes import as_readonly, owners
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:
@@ -117,6 +121,52 @@ def pg2_sampled(
         pool = noise_pool(kind, widest, sizes[-1], n_streams, random_state)
     pool = _checked_pool(pool, widest, sizes[-1])
     return sampled_gaps(*pairs, pool, numbers % len(pool), sizes)
+
+
+class SampledProblem(GapProblem):
+    """As `prediction_gap.GapProblem`, by Monte Carlo: gaps of any noise that can be drawn.
+
+    The draws of a row depend on the random state and its values alone, and all its sets have them.
+    """
+
+    def __init__(self, model, perturbation, scale, output, samples, random_state):
+        super().__init__(model, perturbation, scale, output)
+        check_whole("samples", samples, 1)
+        check_whole("random_state", random_state)
+        if not hasattr(self.perturbation, "draw"):
+            raise TypeError(f"noise={perturbation!r} has no `draw`, which samples= needs")
+        self.samples, self.random_state = int(samples), int(random_state)
+
+    def gaps(self, X, masks, done=None) -> np.ndarray:
+        """Means of the squared gap over the samples; see `GapProblem.gaps`."""
+        n_sets, d = masks.shape[1:]
+        if not self.by_labels:
+            refuse_nan(self.forest, X, np.broadcast_to(masks.any(axis=1), X.shape))
+        # A column of prepared rows that stands for a set of categories moves with its feature.
+        owner, out = owners(self.forest), np.zeros((len(X), n_sets))
+        for i, x in enumerate(X):
+            own = self._predictions(x[None])
+            random = np.random.default_rng([self.random_state, zlib.crc32(x.tobytes())])
+            for first in range(0, self.samples, step := max(1, CHUNK // (8 * d))):
+                n = min(step, self.samples - first)
+                if isinstance(self.perturbation, Marginal):
+                    chosen = random.integers(len(self.perturbation.rows), size=(n, d))
+                    drawn = self.perturbation.rows[chosen[:, owner], np.arange(len(owner))]
+                else:
+                    drawn = x + self.scales * self.perturbation.draw(random, (n, d))
+                for s, mask in enumerate(masks[i % len(masks)]):
+                    moved = self._predictions(np.where(mask[owner], drawn, x)) - own
+                    out[i, s] += (moved**2).sum() / self.samples
+            if done:
+                done(1)
+        return out
+
+    def _predictions(self, rows):
+        from splitcredit.kernels.walks import predict
+
+        with np.errstate(over="ignore"):
+            (rows,) = as_readonly(rows.astype(self.forest.x_dtype))
+        return predict.predict(self.forest, rows)[:, self.output]
 
 
 def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:

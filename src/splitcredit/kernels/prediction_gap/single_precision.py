@@ -122,16 +122,16 @@ def greedy(trees, X, scales, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     trees : SingleForest
     X, scales
         See `gaps`.
-    order : int64 (n_features, n_features)
+    order : int64 (n_ranked, n_features)
         Row k: the features in the order in which equal ones are taken in place k.
 
     Returns
     -------
-    rankings : int64 (n_samples, n_features)
-    gaps : float64 (n_samples, n_features)
-    tied : bool (n_samples, n_features)
+    rankings : int64 (n_samples, n_ranked)
+    gaps : float64 (n_samples, n_ranked)
+    tied : bool (n_samples, n_ranked)
     """
-    n, d = X.shape
+    n, d = len(X), len(order)
     rankings, gaps_, tied = np.zeros((n, d), np.int64), np.zeros((n, d)), np.zeros((n, d), np.bool_)
     arrays = as_readonly(X, scales.astype(np.float32), order)
     _greedy(n, *trees, *arrays, rankings, gaps_, tied)
@@ -160,7 +160,7 @@ def _greedy(first, last, nodes, roots, low, high, base, X, scales, order, rankin
         _probabilities(nodes, X[i], scales, below)
         center = _center(nodes, roots, base, X[i])
         so_far = _gap(nodes, roots, low, high, X[i], below, center, chosen, work)
-        for step in range(d):
+        for step in range(len(order)):
             best = -1
             for place in range(d):
                 j = order[step, place]
