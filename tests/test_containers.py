@@ -94,11 +94,13 @@ def test_offsets_are_refused_where_there_is_no_place_for_them():
 def test_the_check_compares_with_the_prediction_of_what_was_passed(monkeypatch):
     model, rows = with_margin()
     monkeypatch.setattr(
-        "splitcredit.explainer.model._matrix",
+        "splitcredit.convert.own._matrix",
         lambda kind, X, *rest: kind(X.get_data()) if isinstance(X, kind) else kind(X),
     )
     with pytest.raises(ValueError, match="additivity check"):
         TreeExplainer(model)(rows)
+    with pytest.raises(ValueError, match="additivity check"):
+        explain(model, rows)
 
 
 def test_the_baseline_of_a_pool_is_in_that_of_its_rows():

@@ -8,7 +8,7 @@ import pytest
 import shap
 from scipy import sparse
 from sklearn import config_context, datasets
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
@@ -355,7 +355,7 @@ def test_unfitted_models_are_refused(model):
     ],
 )
 def test_other_scikit_learn_models_are_refused(model):
-    message = rf"cannot convert {type(model).__name__} to a Forest.*: docs/models\.md lists those"
+    message = rf"cannot convert sklearn\.\w+\.{type(model).__name__} to a Forest.*: supported are"
     with pytest.raises(TypeError, match=message):
         to_forest(model)
 
@@ -363,8 +363,17 @@ def test_other_scikit_learn_models_are_refused(model):
 @pytest.mark.parametrize("thing", [object(), None, 3, np.zeros(3)])
 def test_anything_else_is_refused(thing):
     name = type(thing).__qualname__
-    with pytest.raises(TypeError, match=rf"cannot convert .*{name} to a Forest: models of ca"):
+    with pytest.raises(TypeError, match=rf"cannot convert .*{name} to a Forest: supported are"):
         to_forest(thing)
+
+
+def test_a_refusal_names_the_package_and_what_the_reader_of_a_wheel_can_open():
+    """Red if the package is left out, or a page is named that only a checkout has."""
+    kind = type("IsolationForest", (BaseEstimator,), {"__module__": "isotree._isotree"})
+    message = r"^cannot convert isotree\.IsolationForest .*: supported .*scikit-learn, XGB.* help\("
+    with pytest.raises(TypeError, match=message) as refused:
+        to_forest(kind())
+    assert "docs" not in str(refused.value) and "NGBoost" in to_forest.__doc__
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(max_depth=3), RandomForestClassifier(3)])

@@ -260,7 +260,9 @@ def test_another_missing_value_counts_as_missing(missing):
     assert twins.largest_error(forest.predict(X)[:, 0], model.predict(X)) <= FLOAT32
     as_nan = np.where(missing == X, np.nan, X)
     np.testing.assert_array_equal(forest.predict(as_nan), forest.predict(X))
-    with pytest.raises(ValueError, match=r"takes .* for a missing value, which noise may hit: put"):
+    with pytest.raises(
+        ValueError, match=r"takes .* for a missing value, which noise may hit: draw"
+    ):
         pg2(forest, X[:2], [0])
 
 
@@ -272,6 +274,13 @@ def test_unfitted_and_empty_models_are_refused():
         to_forest(train({}, X, X[:, 0], rounds=0))
     with pytest.raises(TypeError, match="cannot convert DMatrix to a Forest: give the Booster"):
         to_forest(xgboost.DMatrix(X))
+
+
+def test_weights_whose_sum_is_infinite_are_named():
+    X, _ = drawn()
+    model = xgboost.XGBRegressor(n_estimators=2)
+    with pytest.raises(ValueError, match=r"must be finite.* divide them by their mean, and"):
+        to_forest(model.fit(X, X[:, 0], sample_weight=np.full(len(X), 1e38)))
 
 
 def test_unknown_objectives_and_boosters_are_refused():

@@ -120,7 +120,8 @@ def of(*usual):
 OUTPUT, SEEDS = of("all", "predicted", 0), of(0, 1)
 BACKGROUND = st.one_of(st.just(ROWS[:5]), st.just(ROWS[:5]), tables())
 Y = of(np.zeros(4), [0, 1, 1, 0], list("abca"))
-NOISE = {"noise": of("normal", "laplace", "uniform"), "scale": of(0.3, [0.1, 0.2, 0.3])}
+NOISE = {"noise": of("normal", "laplace", "uniform", "marginal", None), "background": BACKGROUND}
+NOISE |= {"scale": of(0.3, [0.1, 0.2, 0.3], "0.3std", None)}
 ROWWISE = ("tree_shap", "saabas", "local_mdi", "tree_shap_interventional", "oob_attributions")
 GLOBAL = ("mdi", "tree_shap", "mdi_oob", "ufi", "mda", "permutation", "sage", "penalized_gini")
 # Function -> its arguments, each drawn in a quarter of the calls unless it is needed.
@@ -136,7 +137,7 @@ CALLS = {
     | {"output": of(0, None)},
     "faithfulness": {"ranking": of([0, 1, 2], "tree_shap", [[2, 1, 0]] * 4, [True, False, True])}
     | {"metric": of("pgi2", "pgu2", "pg2", "pgi2_curve"), "k": of(1, None), "output": of(0, None)}
-    | {"background": BACKGROUND},
+    | {"samples": of(5, None), "random_state": SEEDS},
     "to_forest": {"X_train": tables()},
     "TreeExplainer": {"data": BACKGROUND, "model_output": of("raw", "probability")}
     | {"feature_perturbation": of("auto", "interventional", "tree_path_dependent")},
@@ -150,7 +151,7 @@ RESULTS = {
     | {"output_index": of(None, [0, 0, 0, 0]), "index": of(None, list("abcd"))},
 }
 CALLS |= RESULTS
-NEEDED = {"faithfulness": ("ranking", *NOISE), "rank": tuple(NOISE)} | RESULTS
+NEEDED = {"faithfulness": ("ranking",)} | RESULTS
 # Methods of results -> their arguments.
 METHODS = {
     "__getitem__": {"key": of(0, "dose", slice(2))},

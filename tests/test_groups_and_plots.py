@@ -233,7 +233,7 @@ def test_rows_of_other_columns_than_those_that_were_explained_are_not_shown():
 def test_features_may_have_the_names_of_columns_of_the_frame():
     values = np.ones((2, 2, 1))
     with_column_names = Attribution(values, [0.0], ["sample", "output"], ["y"], "saabas")
-    assert list(with_column_names.to_frame().columns) == ["sample", "output", "sample", "output"]
+    assert list(with_column_names.to_frame().columns) == ["sample_", "output_", "sample", "output"]
 
 
 @pytest.mark.parametrize("groups", [[[0, 1]], {"a": np.int64(1)}, "red"])

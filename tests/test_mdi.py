@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 
 import twins
 from forests import (
@@ -71,6 +72,17 @@ def test_example_2_of_sutera2021():
 def test_splits_without_a_decrease_have_no_importance(normalize):
     forest = replace(stump(), impurity=np.zeros(3))
     np.testing.assert_array_equal(importance(forest, normalize), np.zeros(3))
+
+
+def test_a_tree_without_a_split_adds_nothing_whatever_its_impurity():
+    """By the Poisson criterion it is infinite where all targets in the bag are 0."""
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.zeros(60)
+    y[:2] = 1
+    model = RandomForestRegressor(50, criterion="poisson", random_state=0).fit(X, y)
+    assert not np.isfinite(to_forest(model).impurity).all()
+    theirs = model.feature_importances_
+    assert twins.largest_error(importance(model, "trees"), theirs) <= twins.ROUNDING
+    assert np.isfinite(explain(model, X, "local_mdi").values).all()
 
 
 def test_a_forest_without_impurities_is_refused():

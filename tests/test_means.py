@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -30,6 +31,9 @@ FOREST = RandomForestRegressor(5, random_state=0)
 OTHER = ExtraTreesRegressor(7, random_state=0)
 OF_CLASSES = RandomForestClassifier(5, random_state=0)
 OTHER_CLASSES = ExtraTreesClassifier(7, random_state=0)
+OF_LIGHTGBM = {"boosting_type": "rf", "subsample": 0.6, "subsample_freq": 1, "n_estimators": 4}
+OF_LIGHTGBM |= {"verbose": -1}
+TWO_QUANTILES = {"quantile_alpha": [0.2, 0.8], "n_estimators": 2}
 REGRESSORS = {
     "bag": BaggingRegressor(FOREST, 3, random_state=0),
     "bag of some features": BaggingRegressor(FOREST, 3, max_features=0.5, random_state=0),
@@ -37,11 +41,15 @@ REGRESSORS = {
     "vote with weights": VotingRegressor(
         [("a", FOREST), ("b", "drop"), ("c", OTHER)], weights=np.array([1, 5, 3])
     ),
+    "bag of trees": BaggingRegressor(n_estimators=5, max_features=0.5, random_state=0),
+    "bag of votes": BaggingRegressor(VotingRegressor([("a", FOREST), ("b", OTHER)]), 2),
+    "vote of LightGBM's forests": VotingRegressor([("a", LGBMRegressor(**OF_LIGHTGBM))]),
     "vote of boosting": VotingRegressor(
         [("a", XGBRegressor(n_estimators=3)), ("b", XGBRegressor(n_estimators=4, max_depth=2))]
     ),
 }
 CLASSIFIERS = {
+    "bag of trees": BaggingClassifier(n_estimators=5, max_samples=5, random_state=0),
     "bag": BaggingClassifier(OF_CLASSES, 3, random_state=0),
     "bag of few rows": BaggingClassifier(OF_CLASSES, 5, max_samples=5, random_state=0),
     "vote": VotingClassifier([("a", OF_CLASSES), ("b", OTHER_CLASSES)], voting="soft"),
@@ -77,14 +85,26 @@ def test_impurities_are_kept_where_all_trees_count_alike():
     ("model", "message"),
     [
         (VotingRegressor([("a", FOREST), ("b", XGBRegressor(n_estimators=2))]), "too different"),
-        (VotingRegressor([("a", FOREST), ("b", LinearRegression())]), "cannot convert LinearReg"),
+        (VotingRegressor([("a", FOREST), ("b", LinearRegression())]), "cannot convert .*LinearReg"),
         (
             BaggingRegressor(HistGradientBoostingRegressor(loss="poisson", max_iter=2), 2),
             "averages",
         ),
         (
             BaggingRegressor(make_pipeline(StandardScaler(), FOREST), 2),
-            "averages what RandomForest",
+            "averages what RandomForest.* from rows that steps .* put the steps before the Bagging",
+        ),
+        (
+            VotingRegressor([("a", make_pipeline(StandardScaler(), FOREST))]),
+            "put the steps before the VotingRegressor, in one pipeline around it, or explain",
+        ),
+        (
+            VotingRegressor([("a", LGBMRegressor(objective="poisson", **OF_LIGHTGBM))]),
+            "averages what LGBMRegressor predicts, a function of the sum",
+        ),
+        (
+            VotingRegressor([("a", XGBRegressor(objective="reg:quantileerror", **TWO_QUANTILES))]),
+            "this VotingRegressor is a mean of models of several outputs",
         ),
     ],
 )
@@ -100,6 +120,10 @@ def test_votes_that_are_counted_and_probabilities_of_boosting_are_refused():
     boosted = BaggingClassifier(GradientBoostingClassifier(n_estimators=2), 2).fit(X, THREE)
     with pytest.raises(TypeError, match="averages what GradientBoostingClassifier predicts"):
         to_forest(boosted)
+    forest = LGBMClassifier(**OF_LIGHTGBM)  # whose trees average scores
+    for mean in (BaggingClassifier(forest, 2), VotingClassifier([("a", forest)], voting="soft")):
+        with pytest.raises(TypeError, match="LGBMClassifier predicts, probabilities, and its tree"):
+            to_forest(mean.fit(X, THREE))
 
 
 def test_balanced_bags_are_means_of_their_trees():
@@ -114,6 +138,9 @@ def test_quantile_forests_are_explained_by_their_mean(kind, leaf):
     module = pytest.importorskip("quantile_forest")
     options = {"min_samples_leaf": leaf, "max_samples_leaf": None, "random_state": 0}
     model = getattr(module, kind)(5, **options).fit(X, Y)
+    vote = VotingRegressor([("a", getattr(module, kind)(5))]).fit(X, Y)  # of medians
+    with pytest.raises(TypeError, match="QuantileRegressor predicts, quantiles, which are no mean"):
+        to_forest(vote)
     mean = model.predict(X, quantiles="mean", weighted_leaves=True)
     assert twins.largest_error(explain(model, X).totals()[:, 0], mean) <= 1e-12
     TreeExplainer(model).shap_values(X)

@@ -2,6 +2,8 @@
 
 import inspect
 import pickle
+import re
+import tracemalloc
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,16 +17,21 @@ import xgboost
 from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    BaggingRegressor,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingClassifier,
 )
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
-from splitcredit import _methods, _progress, _ranks, importances, to_forest
+from splitcredit import _methods, _progress, _ranks, convert, importances, to_forest
 from splitcredit.gaps import (
     greedy,
     openxai,
@@ -110,23 +117,36 @@ def test_importance_takes_every_method_but_rankings(method, case):
         assert result.values.tobytes() == direct.values.tobytes()
 
 
-@pytest.mark.parametrize(("given", "named"), [("X", "X"), ("y", "y"), ("Xy", "X and y")])
-def test_importance_warns_of_data_that_the_method_does_not_take(given, named, case):
+@pytest.mark.parametrize(
+    ("name", "method", "parameters"),
+    [
+        ("shap", "tree_shap", {}),
+        ("pfi", "permutation", {}),
+        ("split_count", "splits", {}),
+        ("pg_hat_10", "penalized_gini", {"preset": "pg_hat_10", "per_row": True}),
+        ("oob_shap_centered", "oob_attributions", {"weigh_by": "centered_y"}),
+    ],
+)
+def test_a_name_of_compare_or_of_people_is_that_of_a_method_with_parameters(
+    name, method, parameters, case
+):
     model, X, y = case
-    data = {name: value for name, value in (("X", X), ("y", y)) if name in given}
-    with pytest.warns(UserWarning, match=f"method 'mdi' takes no data.*: {named} did not") as notes:
-        result = sc.importance(model, **data)
-    assert notes[0].filename == __file__
-    assert result.values.tobytes() == sc.importance(model).values.tobytes()
+    expected = sc.importance(model, X, y, method, **parameters)
+    assert sc.importance(model, X, y, name).values.tobytes() == expected.values.tobytes()
+    by_name, by_method = sc.rank(model, X, name, y=y), sc.rank(model, X, method, y=y, **parameters)
+    np.testing.assert_array_equal(by_name.rankings, by_method.rankings)
+    gaps = [sc.faithfulness(model, X[:2], r, y=y[:2], scale=0.3) for r in ("shap", "tree_shap")]
+    assert gaps[0].tobytes() == gaps[1].tobytes()
 
 
-def test_rank_by_a_method_that_takes_no_data_does_not_warn(case):
+def test_data_that_a_method_does_not_take_change_nothing_and_do_not_warn(case):
     model, X, y = case
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sc.rank(model, X, "mdi", y=y)
         sc.faithfulness(model, X, "mdi", scale=0.3)
-        sc.importance(model)
+        with_data, without = sc.importance(model, X, y), sc.importance(model)
+    assert with_data.values.tobytes() == without.values.tobytes()
 
 
 def test_the_importance_of_one_output_is_the_mean_of_its_absolute_attributions(case):
@@ -391,22 +411,34 @@ def test_signatures_show_every_parameter_of_every_method():
             "^method 'saabas' needs X: the ro",
         ),
         (lambda m, X: sc.importance(m, y=[1], method="sage"), "^method 'sage' needs X"),
-        (lambda m, X: sc.rank(m, X), r"^method 'pg2_greedy' needs scale: the size of"),
+        (lambda m, X: sc.rank(m, X, noise="laplace"), "^method 'pg2_greedy' needs scale: the s"),
         (
             lambda m, X: sc.rank(m, X, groups={}),
             "'pg2_greedy' has no parameter 'groups': its parameters are noise, background, scale,",
         ),
         (
-            lambda m, X: sc.faithfulness(m, X, NAMES),
-            "^metric 'pgi2' needs scale: the size",
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise="normal"),
+            "^metric 'pgi2' needs scale: the size of .*, or .* of each feature: scale='0.3std'",
         ),
         (
-            lambda m, X: sc.faithfulness(m, X, NAMES, noise="marginal"),
-            "^metric 'pgi2' needs background: rows",
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise=prediction_gap.pg2, samples=9),
+            "is no perturbation",
         ),
         (
             lambda m, X: sc.faithfulness(m, X, NAMES, scale=1, sigma=1),
-            "unexpected keyword argument 'sigma'",
+            "^faithfulness has no parameter 'sigma'$",
+        ),
+        (
+            lambda m, X: sc.compare(m, X, X_tes=X),
+            r"^compare has no parameter 'X_tes' \(did you mean 'X_test'\?\)$",
+        ),
+        (
+            lambda m, X: sc.importance(m, X, X["age"], "sage", n_permutation=3),
+            r"^importance has no parameter 'n_permutation' \(did you mean 'n_permutations'\?\)$",
+        ),
+        (
+            lambda m, X: sc.importance(m, X, X["age"], "sage", n_repeats=3),
+            r"^method 'sage' has no parameter 'n_repeats' \(did you mean 'n_perm.*: its param",
         ),
         (
             lambda m, X: sc.faithfulness(m, X, NAMES, noise=perturbations.Normal),
@@ -428,6 +460,14 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
         (
             lambda m, X: sc.explain(m, X, "lime"),
             "unknown method 'lime': available are .*saab",
+        ),
+        (
+            lambda m, X: sc.explain(m, X, "TreeSHAP"),
+            r"unknown method 'TreeSHAP' \(did you mean 'tree_shap'\?\): available are",
+        ),
+        (
+            lambda m, X: sc.importance(m, method="gain"),
+            "unknown method 'gain' .that is method='splits', kind='gain'; .*kind='total_gain'",
         ),
         (
             lambda m, X: sc.explain(m, X, "mdi"),
@@ -459,7 +499,13 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
             lambda m, X: sc.faithfulness(m, X, NAMES, noise="gamma", scale=1),
             "noise 'gamma': a",
         ),
-        (lambda m, X: sc.rank(m, X, scale="wide"), "scale is not numeric"),
+        (lambda m, X: sc.rank(m, X, scale="wide"), "scale is not numeric .'wide'.*'0.3std'"),
+        (lambda m, X: sc.rank(m, X, scale="0.3stdx"), "scale is not numeric"),
+        (lambda m, X: sc.rank(m, X[:1], scale="0.3std"), "one row has no standard .*background="),
+        (lambda m, X: sc.rank(m, X[:1]), "no two different ones: pass rows to draw from, .*back"),
+        (lambda m, X: sc.faithfulness(m, X.iloc[[3] * 4], "mdi"), "X has no two different ones"),
+        (lambda m, X: sc.faithfulness(m, X, "mdi", samples=0), "samples=0: expected a whole"),
+        (lambda m, X: sc.rank(m, X, noise="marginal", scale="2std"), "no scale applies"),
         (lambda m, X: sc.rank(m, X, scale=["a"] * 4), "scale is not numeric"),
         (
             lambda m, X: sc.explain(
@@ -786,12 +832,12 @@ def test_the_first_features_of_a_greedy_ranking_are_those_of_the_whole_one(case)
 
 
 @pytest.mark.parametrize("ask", [sc.rank, partial(sc.faithfulness, ranking="tree_shap")])
-def test_categories_of_several_classes_cannot_be_perturbed_which_is_what_the_error_says(ask):
+def test_noise_cannot_be_added_to_categories_which_is_what_the_error_says(ask):
     """Red if it says that X has more features than the model."""
     X = pd.DataFrame({"a": pd.Categorical(list("xyz") * 20), "b": np.arange(60.0)})
     options = {"n_estimators": 3, "min_child_samples": 1, "min_data_per_group": 1, "verbose": -1}
     model = lightgbm.LGBMClassifier(**options).fit(X, np.arange(60) % 3)
-    with pytest.raises(ValueError, match="splits feature 'a' by categories, which cannot be"):
+    with pytest.raises(ValueError, match=r"'a' by categories, to which .*noise='marginal'"):
         ask(model, X[:3], scale=0.3)
 
 
@@ -841,7 +887,242 @@ def test_a_long_search_says_how_long_it_takes(progress, case, monkeypatch, caplo
     """Red if minutes pass without a sign; who wants no bar gets no word either."""
     model, X, _ = case
     monkeypatch.setattr(_progress, "WINDOW", 0.0)
-    monkeypatch.setattr(_progress, "LONG", 0.0)
+    monkeypatch.setattr(_progress, "LONG", -1.0)
     sc.rank(model, X[:3], scale=0.3, progress=progress)
-    said = [line for line in caplog.messages if "seconds more: top=3 ranks" in line]
-    assert len(said) == (progress is None)
+    said = [line for line in caplog.messages if "seconds of one core: top=3 ranks" in line]
+    assert len(said) == len(caplog.messages) == (progress is None)
+    sc.faithfulness(model, X[:3], NAMES, progress=progress)
+    said = [line for line in caplog.messages if "core: samples=1000 estimates them" in line]
+    assert len(said) == (progress is None) and len(caplog.messages) == 2 * len(said)
+
+
+def test_the_cost_of_gaps_is_known_from_counts_before_the_first(monkeypatch, caplog):
+    """Red if ten seconds pass before a call of an hour says so."""
+    X = np.random.default_rng(0).normal(size=(1000, 6))
+    model = RandomForestRegressor(20, random_state=0).fit(X, X[:, 0] * X[:, 1] + X.sum(axis=1))
+    monkeypatch.setattr(prediction_gap, "GapProblem", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        sc.faithfulness(model, np.tile(X[:3], (20_000, 1)), range(6))
+    said = r"6 sets .* 60,000 rows, by 20 trees with 12,\d{3} leaves, take about 9\d{3} seconds"
+    assert re.search(said, caplog.text) and "metric='pg2' with k=" in caplog.text
+
+
+def test_by_default_values_of_other_rows_are_drawn(case):
+    """A fixed width saw nothing of features of few values; now no size is needed at all."""
+    model, X, _ = case
+    for method in ("pg2_greedy", "pgi2_optimum"):
+        expected = sc.rank(model, X, method, noise=perturbations.Marginal(X)).gaps
+        for given in ({}, {"noise": "marginal"}, {"background": X}):
+            assert sc.rank(model, X, method, **given).gaps.tobytes() == expected.tobytes()
+    many = pd.concat([X] * 20, ignore_index=True)
+    one, again = (sc.faithfulness(model, many, NAMES, "pg2", k=2) for _ in range(2))
+    assert one.tobytes() == again.tobytes() and len(_ranks._few(many.to_numpy())) == 500
+    assert sc.rank(model, X[:0]).rankings.shape == (0, 4)
+    of_nine = {"background": X[:9]}  # for the method and the noise
+    ranked = sc.rank(model, X[:5], "tree_shap_interventional", **of_nine)
+    named = sc.faithfulness(model, X[:5], "tree_shap_interventional", **of_nine)
+    assert named.tobytes() == sc.faithfulness(model, X[:5], ranked, **of_nine).tobytes()
+
+
+def test_a_scale_in_standard_deviations_is_of_the_rows_as_the_trees_see_them(data):
+    """Red if it is of raw columns, or of the rows that are ranked where there is a background."""
+    X, y = data[0] * [1, 10, 100, 1000], data[1]
+    pipeline = make_pipeline(StandardScaler(), RandomForestRegressor(5, random_state=0)).fit(X, y)
+    unit = np.sqrt(60 / 59)  # deviations of a sample
+    for given, scale in (("0.5std", 0.5 * unit), ("2 std", 2 * unit), ("0.5", 0.5)):
+        background = {"background": X} if "std" in given else {}
+        gaps = sc.faithfulness(pipeline, X[:1], "mdi", scale=given, **background)
+        np.testing.assert_allclose(gaps, sc.faithfulness(pipeline, X[:1], "mdi", scale=scale))
+
+
+@pytest.mark.parametrize(
+    ("given", "far"),
+    [
+        ({"scale": "0.2std"}, "coin, class of three"),
+        ({"scale": "0.3std", "noise": "uniform"}, "coin, class of three"),
+        ({"scale": [0.2, 0.2, 1.0, 0.5]}, "coin"),
+        ({"noise": perturbations.Laplace(0.05)}, "coin, class of three, count"),
+        ({"scale": "2std"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_fixed_width_warns_of_features_of_few_values_once(given, far):
+    """Red if Sex on Titanic ranks behind the number of a passenger, and nobody says so."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"coin": random.integers(0, 2, 90), "number": random.normal(size=90)})
+    X["class of three"], X["count"] = random.integers(1, 4, 90), random.poisson(9, 90)
+    model = RandomForestRegressor(5, random_state=0).fit(X, X["coin"] + X.sum(axis=1))
+    for call in (sc.rank, partial(sc.faithfulness, ranking="pg2_greedy")):
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always")
+            call(model, X[:20], **given)
+        said = [note for note in notes if f"two values of {far}: how" in str(note.message)]
+        assert len(notes) == len(said) == bool(far)
+        assert all(note.filename == __file__ for note in notes)
+
+
+@pytest.mark.parametrize("given", [{}, {"scale": 0.5}, {"noise": "laplace", "scale": 0.3}])
+def test_sampled_gaps_are_the_exact_ones_within_their_error(given, case):
+    """A standard error from ten seeds; 6 of them are exceeded once in 5,000 numbers."""
+    model, X, _ = case
+    X, given = X[:3], given or {"background": X}
+    ranks = sc.rank(model, X, "saabas", output="predicted").rankings
+    for metric in ("pgi2_curve", "pgu2", "pg2"):
+        exact = sc.faithfulness(model, X, ranks, metric, **given)
+        sampled = partial(sc.faithfulness, model, metric=metric, samples=400, **given)
+        seeds = [sampled(X, ranks, random_state=seed) for seed in range(10)]
+        error = np.std(seeds, axis=0, ddof=1) / np.sqrt(10)
+        assert (np.abs(np.mean(seeds, axis=0) - exact) <= 6 * error + 1e-12).all()
+        alone = sampled(X[1:2], ranks[1:2], random_state=3)
+        assert alone.tobytes() == seeds[3][1:2].tobytes() and error.any()
+
+
+@pytest.mark.parametrize("arithmetic", ["double", "single"])
+def test_nothing_of_features_times_features_is_made(arithmetic):
+    """Red if a table of many columns, of which trees test few, takes tens of gigabytes."""
+    X, columns = np.random.default_rng(0).normal(size=(40, 3)), np.array([3, 7, 11_000])
+    model = xgboost.XGBRegressor(n_estimators=3, max_depth=3).fit(X, X[:, 1] + X[:, 0] * X[:, 2])
+    small, many = to_forest(model), np.zeros((2, 20_000))
+    feature = np.where(small.feature < 0, -1, columns[small.feature])
+    forest = replace(small, feature=feature, feature_names=[f"x{j}" for j in range(20_000)])
+    many[:, columns], of_two = X[:2], {"scale": 0.5, "arithmetic": arithmetic, "top": 2}
+    tracemalloc.start()
+    ranked, default = sc.rank(forest, many, **of_two), sc.rank(forest, many, scale=0.5)
+    pgi2 = sc.faithfulness(forest, many, np.arange(20_000), scale=0.5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    expected = sc.rank(small, X[:2], **of_two)
+    assert (ranked.rankings == columns[expected.rankings]).all() and default.gaps.shape == (2, 10)
+    assert (ranked.gaps == expected.gaps).all()
+    by_count = sc.faithfulness(small, X[:2], range(3), "pgi2_curve", scale=0.5)
+    share = np.diff([*columns, 20_000]) / 20_000  # of the numbers of features with so many tested
+    np.testing.assert_allclose(pgi2, by_count @ share)
+    assert peak < 60e6  # a mask of features times features has 4e8 bytes
+
+
+class Sharpened(RandomForestClassifier):
+    def predict_proba(self, X):
+        squares = super().predict_proba(X) ** 2
+        return squares / squares.sum(axis=1, keepdims=True)
+
+
+class Above(RandomForestClassifier):
+    def predict(self, X):
+        return self.predict_proba(X).argmin(axis=1)
+
+
+class Clipped(GradientBoostingRegressor):
+    def predict(self, X):
+        return super().predict(X).clip(9)
+
+
+class Doubled(xgboost.XGBRegressor):
+    def predict(self, X, **options):
+        return 2 * super().predict(X, **options)
+
+
+class Shifted(HistGradientBoostingClassifier):
+    def decision_function(self, X):
+        return super().decision_function(X) + 1
+
+
+class Ending(Pipeline):
+    def predict(self, X):
+        return super().predict(X) + 5
+
+
+FEW = {"max_depth": 2, "random_state": 0}
+# Model, whether it knows classes, and the output.
+REPLACED = {
+    "fractions": (Sharpened(5, **FEW), True, "all"),
+    "class": (Above(5, **FEW), True, "predicted"),
+    "clipped": (Clipped(n_estimators=5), False, "all"),
+    "xgboost": (Doubled(n_estimators=5), False, "all"),
+    "score": (Shifted(max_iter=5), True, "all"),
+    "in a pipeline": (make_pipeline(StandardScaler(), Sharpened(5, **FEW)), True, "all"),
+    "pipeline": (Ending([("model", RandomForestRegressor(5))]), False, "all"),
+    "search": (GridSearchCV(Sharpened(5, **FEW), {}, cv=2), True, "all"),
+    "in a vote": (VotingClassifier([("a", Sharpened(5, **FEW))], voting="soft"), True, "all"),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_what_a_subclass_predicts_in_place_of_its_trees_is_noticed(name, data):
+    X, y = data
+    model, has_classes, output = REPLACED[name]
+    y = (y > 0).astype(int) if has_classes else y
+    model.fit(X, y)
+    calls = {
+        "explain": lambda **how: sc.explain(model, X, output=output, **how),
+        "chunks": lambda **how: list(sc.explain_chunks(model, X, output=output, **how)),
+        "importance": lambda **how: sc.importance(
+            model, X.to_numpy(), method="tree_shap", output=output, **how
+        ),
+        "rank": lambda **how: sc.rank(model, X, "tree_shap", **how),
+    }
+    if output == "all":
+        calls |= {
+            "greedy": lambda **how: sc.rank(model, X[:3], top=1, background=X[:9], **how),
+            "sage": lambda **how: sc.importance(
+                model, X, y, method="sage", n_permutations=2, **how
+            ),
+            "interactions": lambda **how: sc.interactions(model, X, **how),
+            "faithfulness": lambda **how: sc.faithfulness(model, X, [0], "pg2", **how),
+        }
+    for call in calls.values():
+        with pytest.raises(ValueError, match=r"additivity check.*gives.*check_additivity=False"):
+            call()
+        call(check_additivity=False)
+
+
+def test_a_subclass_that_predicts_the_same_or_fails_is_explained(data):
+    class Same(RandomForestRegressor):
+        def predict(self, X):
+            return super().predict(X).astype(np.float32)
+
+    class Fails(RandomForestRegressor):
+        def predict(self, X):
+            raise KeyError("no")
+
+    for kind in (Same, Fails):
+        model = kind(3, random_state=0).fit(*data)
+        assert sc.explain(model, data[0]).values.any()
+    above = Above(5, **FEW).fit(data[0], data[1] > 0)  # whose fractions are those of the trees
+    assert sc.explain(above, data[0], dtype="float32").values.any()
+
+
+GUARDED = {
+    "forest": RandomForestRegressor(5),
+    "tree": DecisionTreeRegressor(),
+    "classes": RandomForestClassifier(5),
+    "bag": BaggingRegressor(RandomForestRegressor(3), 2),
+    "vote": VotingClassifier([("a", RandomForestClassifier(3))], voting="soft"),
+    "boosting": GradientBoostingClassifier(n_estimators=3),
+    "histogram": HistGradientBoostingClassifier(max_iter=3),
+    "xgboost": xgboost.XGBClassifier(n_estimators=3),
+    "lightgbm": lightgbm.LGBMRegressor(n_estimators=3, verbose=-1),
+    "pipeline": make_pipeline(StandardScaler(), RandomForestRegressor(5)),
+}
+
+
+@pytest.mark.parametrize("method", ["tree_shap", "local_mdi"])
+@pytest.mark.parametrize("name", GUARDED)
+def test_trees_that_predict_something_else_than_the_model_are_noticed(
+    name, method, data, monkeypatch
+):
+    """For every library: a check that could not fail would pass, too."""
+    X, y = data
+    model = GUARDED[name].fit(X, pd.cut(y, 3, labels=False))
+    sc.explain(model, X[:1], method), sc.importance(model, X, method=method)
+    right = convert._converted
+    monkeypatch.setattr(
+        convert, "_converted", lambda m: replace(right(m), base=right(m).base + 0.01)
+    )
+    with pytest.raises(ValueError, match=r"for row 0 .*, 0\.0[12] away: .*check_additivity=False"):
+        sc.explain(model, X, method)
+    with pytest.raises(ValueError, match="additivity check"):
+        sc.importance(model, X, method=method)
+    if name == "forest":
+        with pytest.raises(ValueError, match="additivity check"):
+            sc.importance(model, X, pd.cut(y, 3, labels=False), method="mda")
+    sc.explain(model, X, method, check_additivity=False)

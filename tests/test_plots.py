@@ -198,3 +198,15 @@ def test_importances_side_by_side_share_the_order_of_the_features_and_keep_their
         Importance.side_by_side([first, Importance([1.0], ["z"], "sage")])
     with pytest.raises(ValueError, match="no importances"):
         Importance.side_by_side([])
+
+
+def test_a_dollar_in_a_name_is_no_mathematics():
+    """Red if `$60K - $80K` is drawn without its dollars, or `A$$B` ends the drawing."""
+    names, outputs = ["Income_$60K - $80K", "A$$B"], ["$a$", "b$"]
+    attribution = Attribution(np.ones((3, 2, 2)), np.zeros(2), names, outputs, "tree_shap")
+    for kind in ("bar", "waterfall"):
+        ax = attribution.plot(kind=kind, row=0 if kind == "waterfall" else None, output="$a$")
+        ax.figure.canvas.draw()
+        shown = [text.get_text().replace("\\$", "$") for text in ax.get_yticklabels()]
+        assert sorted(text for text in shown if text) == sorted(names)
+        assert "'$a$'" in ax.get_xlabel().replace("\\$", "$")

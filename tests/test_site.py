@@ -37,7 +37,7 @@ def test_frames_of_the_pages_are_those_of_the_table_of_methods():
 def test_the_gallery_has_a_line_for_every_method():
     """A new measure that has a page and that nobody finds."""
     text = _text("gallery.md")
-    default = {"mdi": "importance(model)", "pg2_greedy": "rank(model, few, scale=scale)"}
+    default = {"mdi": "importance(model)", "pg2_greedy": "rank(model, few, background=X)"}
     assert [m for m in METHODS if default.get(m, f'"{m}"') not in text] == []
 
 
@@ -83,7 +83,7 @@ def test_the_points_of_a_line_of_gaps_have_its_pgi2_as_mean(example):
     assert "The mean of the points of a line is its PGI²." in _text("measures/pg2_greedy.md")
     for line in ax.lines:
         pgi2 = splitcredit.faithfulness(
-            names["model"], names["rows"], line.get_label(), scale=names["scale"]
+            names["model"], names["rows"], line.get_label(), background=names["X"]
         )
         # The means are taken in another order: rounding.
         np.testing.assert_allclose(np.mean(line.get_ydata()), pgi2.mean(), rtol=1e-14)

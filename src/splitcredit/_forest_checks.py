@@ -15,6 +15,11 @@ LEAF = -1
 # Nodes that are checked at a time: what is made of them fits the caches.
 _NODES = 1 << 14
 
+_TOO_LARGE = (
+    ": if the model was fitted with weights of rows, their sum is too large for its library; "
+    "divide them by their mean, and fit again"
+)
+
 _prepared: ContextVar[tuple] = ContextVar("prepared", default=(None, None))
 
 
@@ -58,7 +63,7 @@ def check(forest) -> None:
         raise ValueError(f"other_class is {f.other_class!r}, and there are {f.n_outputs} outputs")
     for name in ("value", "base"):  # impurities are checked by the measures that read them
         if not is_finite(getattr(f, name)):
-            raise ValueError(f"{name} must be finite")
+            raise ValueError(f"{name} must be finite{_TOO_LARGE if name == 'value' else ''}")
     first = 0
     while first < f.n_trees:
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _NODES, "right")) - 1)
@@ -106,7 +111,8 @@ def _check_trees(forest, first, last):
     # Asked so that a NaN, which every comparison denies, is refused.
     in_order = covers.min() >= 0 and covers.max() < np.inf
     if not in_order or (inner.size and cover.min() == 0):
-        raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
+        why = "" if covers.max() < np.inf else _TOO_LARGE
+        raise ValueError(f"cover must be finite, not negative, and above 0 at inner nodes{why}")
     gap = np.abs(f.cover[left] + f.cover[right] - cover)
     if (gap > COVER_TOLERANCE * cover).any():
         raise ValueError("cover: the covers of two children must add up to that of their parent")
@@ -163,9 +169,14 @@ def check_impurity(forest, who: str) -> None:
             f"{who} needs the impurity of every node, and this model stores none: "
             "use a scikit-learn tree or forest, or give Forest(impurity=...)"
         )
-    if not is_finite(forest.impurity):
-        node = int(np.flatnonzero(~np.isfinite(forest.impurity))[0])
+    if is_finite(forest.impurity):
+        return
+    for node in np.flatnonzero(~np.isfinite(forest.impurity)):
         tree = int(np.searchsorted(forest.tree_offsets, node, side="right")) - 1
+        if forest.tree_offsets[tree + 1] - forest.tree_offsets[tree] == 1:
+            # Without a split nothing decreases. By the Poisson criterion the impurity of a tree
+            # whose targets are all 0 is infinite.
+            continue
         raise ValueError(
             f"{who} reads impurities, and tree {tree} has one that is {forest.impurity[node]}, as "
             "scikit-learn computes it from tiny sample weights: fit with weights of like size"

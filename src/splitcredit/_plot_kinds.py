@@ -190,6 +190,7 @@ def matrix(interactions, ax, output, top):
     more = f"\n{left_out} more feature{'s' * (left_out > 1)} not shown" if left_out else ""
     name = interactions.output_names[output]
     of = {"output": "", "predicted": " for the predicted class"}.get(name, f" for {name!r}")
+    of = _plots.literal(of)
     ax.set_xlabel(f"red: pairs{of}; gray: single features{more}")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)

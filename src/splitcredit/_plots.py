@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import fill
 
 import numpy as np
@@ -129,7 +130,7 @@ def unit(result, output=""):
     curve = result.parameters.get("model_output", "raw").replace("_", " ")
     counted = curve if curve != "raw" else result.unit or "prediction"
     of = {"": "", "output": "", "path length": "", "predicted": " of the predicted class"}
-    return counted + of.get(output, f" of {shortened(output, 30)!r}")
+    return counted + of.get(output, f" of '{shortened(output, 30)}'")
 
 
 def title(attribution, outputs, what="contribution"):
@@ -147,10 +148,15 @@ def wrapped(text, width=48):
     return fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
+def literal(text):
+    """A text in which matplotlib takes no dollar for the start of mathematics."""
+    return re.sub(r"(?<!\\)\$", r"\\$", str(text))
+
+
 def shortened(text, longest=_LONGEST):
     """A text with its middle left out, if it is longer than that."""
     text, head = str(text), longest * 2 // 3
-    return text if len(text) <= longest else f"{text[:head]}…{text[head + 1 - longest :]}"
+    return literal(text if len(text) <= longest else f"{text[:head]}…{text[head + 1 - longest :]}")
 
 
 def of_attribution(attribution, ax, output, top, X, kind, row, feature):
@@ -263,13 +269,14 @@ def label(ax, result, order, text):
 
 
 def _stacked_bars(ax, means, names):
-    start = np.zeros(len(means))
-    for c, name in enumerate(names):
-        ax.barh(np.arange(len(means)), means[:, c], left=start, label=name)
+    start, bars = np.zeros(len(means)), []
+    for c in range(len(names)):
+        bars.append(ax.barh(np.arange(len(means)), means[:, c], left=start))
         start = start + means[:, c]
     ax.set_xlim(left=0)
-    if len(names) > 1:
-        ax.legend(title="output", frameon=False, loc="lower right")
+    if len(names) > 1:  # not by labels, of which a legend leaves out those that begin with "_"
+        texts = [literal(name) for name in names]
+        ax.legend(bars, texts, title="output", frameon=False, loc="lower right")
 
 
 def _swarms(ax, values, X):

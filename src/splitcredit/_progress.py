@@ -84,4 +84,5 @@ class _Forecast:
 
 
 def _watched():
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    # Programs without a console have no such stream.
+    return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", bool)())

@@ -160,7 +160,8 @@ class Attribution(Result):
         """As a tidy DataFrame: sample, output, then one column for each feature.
 
         ``sample`` is the position of the row. Of rows from a DataFrame the frame has the index,
-        each label as often as there are outputs.
+        each label as often as there are outputs. Where a feature or the index has one of these
+        names, the column is called ``sample_`` or ``output_``.
         """
         import pandas as pd
 
@@ -171,7 +172,7 @@ class Attribution(Result):
         names = np.array(self.output_names)
         frame.insert(0, "sample", np.repeat(np.arange(n), k), allow_duplicates=True)
         frame.insert(1, "output", np.tile(names, n), allow_duplicates=True)
-        return indexed(frame, self.index, k)
+        return indexed(frame, self.index, k, own=2)
 
     def grouped(self, groups) -> Attribution:
         """Attributions of groups of features: the sum of those of their features.

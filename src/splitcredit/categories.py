@@ -181,7 +181,8 @@ class Categories:
             if len(by_type) != len(self.labels):
                 raise ValueError(
                     f"X has {len(by_type)} columns of type category, the training rows had "
-                    f"{len(self.labels)}: give the same columns that type"
+                    f"{len(self.labels)}: give the same columns that type, such as by "
+                    "X.astype(X_train.dtypes)"
                 )
             return
         for j in self.labeled:

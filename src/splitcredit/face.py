@@ -7,10 +7,9 @@ pipeline first; the features are then those that come out of these steps.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from splitcredit import _chunks, _groups, _handed_over, _methods, _ranks
 from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._methods import methods
 from splitcredit._names import row_index
-from splitcredit._tables import check_choice, check_whole, dense, rows_at
+from splitcredit._tables import check_choice, check_whole, dense, records, rows_at
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import (
     forest_and_rows,
@@ -28,13 +27,14 @@ from splitcredit.convert import (
     to_forest,
     unit_of,
 )
-from splitcredit.gaps import _missing, prediction_gap
+from splitcredit.convert.own import check as check_own
+from splitcredit.gaps import prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
 from splitcredit.kernels.results import Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -46,6 +46,7 @@ _OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas")
 _IN_ITS_UNITS = (*_OF_PREDICTION, "oob_attributions")
 
 
+@_methods.named
 def explain(
     model: object,
     X: ArrayLike,
@@ -62,6 +63,7 @@ def explain(
     random_state: int = 0,
     y: ArrayLike | None = None,
     dtype: str | type = "float64",
+    check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
     """Attribute the predictions (or impurity decreases) of a fitted model to its features, by row.
@@ -71,8 +73,8 @@ def explain(
     model : fitted model, Forest or path
         Anything `splitcredit.to_forest` accepts.
     X : array-like, sparse matrix, DataFrame, DMatrix, Pool or Dataset (n_samples, n_features)
-        Columns with names may come in any order. The baseline of a row holds the base margin of its
-        DMatrix or the baseline of its Pool, if there is one.
+        Or rows as dicts. Columns with names may come in any order. The baseline of a row holds the
+        base margin of its DMatrix or the baseline of its Pool, if there is one.
     method : str
         See `splitcredit.methods`: ``"tree_shap"``, ``"tree_shap_interventional"``, ``"saabas"``,
         ``"local_mdi"``, or ``"oob_attributions"`` of the training rows.
@@ -81,6 +83,8 @@ def explain(
         ``model_output="log_loss"`` or ``"squared_error"``. Other methods ignore them.
     dtype : {"float64", "float32"}
         Of the values. All work is in float64; float32 halves the memory of the result.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts, if it is at hand.
     progress : bool, optional
         Whether a bar on standard error shows the rows done. By default it appears after two
         seconds, in terminals and notebooks.
@@ -113,7 +117,8 @@ def explain(
     TypeError
         If a parameter of the method is missing or unknown, or `to_forest` does not know the model.
     ValueError
-        See `to_forest`, `Forest.prepare` and the method.
+        See `to_forest`, `Forest.prepare` and the method; and if the model predicts something else
+        than its trees, as a subclass may.
 
     Notes
     -----
@@ -132,14 +137,15 @@ def explain(
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
-    parameters = _methods.chosen(explain, locals())
+    method, parameters = _methods.meant(method, _methods.chosen(explain, locals()))
+    X = records(X, model)
     value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
     function = found.attribute
     _methods.check(method, function, ("X",), parameters)
     given, source = model, source_of(model, X)
     if _handed_over.is_needed(model, method):
-        own = _handed_over.explain(model, X, **parameters)
+        own = _handed_over.explain(model, X, check_additivity=check_additivity, **parameters)
         return replace(own, values=own.values.astype(value_dtype), source=source)
     if not found.takes_any_rows:
         model, X = forest_and_training_rows(model, X)
@@ -154,11 +160,14 @@ def explain(
     pieces = _chunks.attributions(
         function, forest, table, step, value_dtype, progress, parameters, **options
     )
+    if check_additivity:
+        pieces = _compared(pieces, given, X, forest, table, offset, method, parameters)
     joined = _chunks.joined(pieces, n_samples, whole)
     joined = _with_rows(joined, forest, labels, table, source)
     return replace(joined, unit=unit_of(given, forest)) if method in _IN_ITS_UNITS else joined
 
 
+@_methods.named
 def explain_chunks(
     model: object,
     X: ArrayLike,
@@ -176,6 +185,7 @@ def explain_chunks(
     y: ArrayLike | None = None,
     chunk_rows: int | None = None,
     dtype: str | type = "float64",
+    check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Iterator[Attribution]:
     """Attribute rows as `explain` does, a chunk at a time: for results larger than the memory.
@@ -184,7 +194,7 @@ def explain_chunks(
     ----------
     model, X, method, output, background, model_output, groups, algorithm, attribution, rows
         See `explain`.
-    n_permutations, random_state, y, dtype, progress
+    n_permutations, random_state, y, dtype, check_additivity, progress
         See `explain`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
@@ -213,7 +223,8 @@ def explain_chunks(
     Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
     Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
     """
-    parameters = _methods.chosen(explain_chunks, locals())
+    method, parameters = _methods.meant(method, _methods.chosen(explain_chunks, locals()))
+    X = records(X, model)
     value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
     function = found.attribute
@@ -223,6 +234,7 @@ def explain_chunks(
         check_whole("chunk_rows", chunk_rows, 1)
     _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
+        parameters["check_additivity"] = check_additivity
         return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     step = _chunks.chunk_rows(forest, method, parameters) if chunk_rows is None else int(chunk_rows)
@@ -230,10 +242,13 @@ def explain_chunks(
     pieces = _chunks.attributions(
         function, forest, table, step, value_dtype, progress, parameters, y=y, offset=offset
     )
+    if check_additivity:
+        pieces = _compared(pieces, model, X, forest, table, offset, method, parameters)
     unit = unit_of(model, forest) if method in _IN_ITS_UNITS else ""
     return _each_with_rows(pieces, forest, labels, table, source_of(model, X), unit)
 
 
+@_methods.named
 def importance(
     model: object,
     X: ArrayLike | None = None,
@@ -253,7 +268,9 @@ def importance(
     kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
     scaled: bool = False,
     n_repeats: int = 5,
-    scoring: str | None = None,
+    scoring: str | Callable | None = None,
+    sample_weight: ArrayLike | None = None,
+    max_samples: float = 1.0,
     loss: Literal["cross_entropy", "mse"] | None = None,
     imputer: Literal["marginal", "conditional"] = "marginal",
     threshold: float = 0.025,
@@ -267,6 +284,7 @@ def importance(
     min_child_inbag: int | None = None,
     correction: Literal["none", "own", "oob"] | None = None,
     per_row: bool | None = None,
+    check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
     """Global importances of the features of a fitted model.
@@ -281,9 +299,12 @@ def importance(
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
     method : str
-        See `splitcredit.methods`. A method that attributes rows gives the mean absolute
-        attribution over the rows of X, added over the outputs; ``output="predicted"``, or the name
-        or index of one, takes a single output.
+        See `splitcredit.methods`; a name of `compare`, such as ``"oob_shap_centered"``, is taken,
+        too. A method that attributes rows gives the mean absolute attribution over the rows of X,
+        added over the outputs; ``output="predicted"``, or the name or index of one, takes a single
+        output.
+    check_additivity : bool
+        See `explain`. ``"air"`` and ``"permutation"`` ask the model itself.
     progress : bool, optional
         As for `explain`, where rows are attributed, and for ``"sage"`` and ``"mda"``.
     output, background, model_output, groups, algorithm, attribution, rows
@@ -299,7 +320,7 @@ def importance(
         Of ``"splits"``.
     scaled
         Of ``"mda"``.
-    n_repeats, scoring
+    n_repeats, scoring, sample_weight, max_samples
         Of ``"permutation"``.
     loss, imputer, threshold, n_permutations
         Of ``"sage"``.
@@ -317,11 +338,6 @@ def importance(
     ------
     TypeError, ValueError
         As `explain`; TypeError also if X or y is missing, or is text.
-
-    Warns
-    -----
-    UserWarning
-        If X or y is given to a method that takes no data.
 
     Examples
     --------
@@ -341,7 +357,8 @@ def importance(
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
     """
-    parameters = _methods.chosen(importance, locals())
+    method, parameters = _methods.meant(method, _methods.chosen(importance, locals()))
+    X = records(X, model)
     for name, argument in (("X", X), ("y", y)):
         if isinstance(argument, str):
             raise TypeError(
@@ -349,7 +366,7 @@ def importance(
             )
     found = _methods.look_up(method, "importance")
     if found.summarize is not None:
-        found_by = _global(found.summarize, model, X, y, method, parameters, progress)
+        found_by = _global(found, model, X, y, parameters, progress, check_additivity)
         if method == "permutation":  # whose features are the columns of X
             return found_by
         return replace(found_by, source=source_of(model, None))
@@ -358,17 +375,21 @@ def importance(
     function = found.attribute
     _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
-        own = _handed_over.explain(model, X, **parameters)
+        own = _handed_over.explain(model, X, check_additivity=check_additivity, **parameters)
         mean = np.abs(own.values).mean(axis=0).sum(axis=1)
         called = own.parameters | {"summary": "mean |attribution|"}
         return Importance(mean, own.feature_names, method, called)
-    forest, table, parameters, _ = _opened(model, X, method, parameters)
+    forest, table, parameters, offset = _opened(model, X, method, parameters)
     if table.shape[0] == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
     step, total = _chunks.chunk_rows(forest, method, parameters), np.zeros(1)
     y = y if _methods.takes(function, "y") else None
     double = np.dtype("float64")
-    pieces = _chunks.attributions(function, forest, table, step, double, progress, parameters, y=y)
+    pieces = _chunks.attributions(
+        function, forest, table, step, double, progress, parameters, y=y, offset=offset
+    )
+    if check_additivity:
+        pieces = _compared(pieces, model, X, forest, table, offset, method, parameters)
     for piece in pieces:
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
@@ -376,12 +397,13 @@ def importance(
     return Importance(total / table.shape[0], piece.feature_names, method, called, unit=unit)
 
 
+@_methods.named
 def rank(
     model: object,
     X: ArrayLike,
     method: str = "pg2_greedy",
     *,
-    noise: object = "normal",
+    noise: object = None,
     scale: object = None,
     background: ArrayLike | None = None,
     output: str | int | None = None,
@@ -399,7 +421,9 @@ def rank(
     kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
     scaled: bool = False,
     n_repeats: int = 5,
-    scoring: str | None = None,
+    scoring: str | Callable | None = None,
+    sample_weight: ArrayLike | None = None,
+    max_samples: float = 1.0,
     loss: Literal["cross_entropy", "mse"] | None = None,
     imputer: Literal["marginal", "conditional"] = "marginal",
     threshold: float = 0.025,
@@ -414,6 +438,7 @@ def rank(
     correction: Literal["none", "own", "oob"] | None = None,
     per_row: bool | None = None,
     y: ArrayLike | None = None,
+    check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Rankings:
     """Rank the features for every row, the most important first.
@@ -430,6 +455,8 @@ def rank(
         attributions; one of `importance` gives all rows the same order. See `splitcredit.methods`.
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
+    check_additivity : bool
+        See `explain`.
     progress : bool, optional
         As for `explain`.
     noise, scale, background
@@ -439,12 +466,14 @@ def rank(
         ``"oob_attributions"`` needs one where there are several.
     top : int, optional
         Of ``"pg2_greedy"``: how many features are ranked, the first. By default all; of a forest
-        with many leaves and features ten.
+        with many leaves or features ten.
     arithmetic, ties
         Of ``"pg2_greedy"``; see `splitcredit.gaps.greedy.greedy_ranking`.
     model_output, groups, algorithm, attribution, rows, weigh_by, divide_by, normalize, kind
         Of other methods; see `importance`.
-    scaled, n_repeats, scoring, loss, imputer, threshold, n_permutations, random_state
+    scaled, n_repeats, scoring, sample_weight, max_samples, loss, imputer, threshold
+        See `importance`.
+    n_permutations, random_state
         See `importance`.
     preset, alpha, penalty, weights, min_child_oob, min_child_inbag, correction, per_row
         See `importance`.
@@ -466,7 +495,7 @@ def rank(
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> ranking = splitcredit.rank(model, X[:5], scale=0.3 * X.std())
+    >>> ranking = splitcredit.rank(model, X[:5], background=X)
     >>> ranking
     GreedyRankings(5 samples, 4 features)
     >>> print(ranking.to_frame()[["sample", "place", "feature"]].head(2))
@@ -474,13 +503,16 @@ def rank(
     0       0      1   petal width (cm)
     0       0      2  petal length (cm)
     """
-    parameters = _methods.chosen(rank, locals())
+    method, parameters = _methods.meant(method, _methods.chosen(rank, locals()))
+    X = records(X, model)
     _methods.look_up(method, "rank")
+    parameters["check_additivity"] = check_additivity
     ranked = _ranked(model, X, method, y, progress, parameters)
     labels = row_index(X)
     return ranked if labels is None else replace(ranked, index=labels)
 
 
+@_methods.named
 def faithfulness(
     model: object,
     X: ArrayLike,
@@ -488,11 +520,14 @@ def faithfulness(
     metric: str = "pgi2",
     *,
     y: ArrayLike | None = None,
-    noise: object = "normal",
+    noise: object = None,
     scale: object = None,
     background: ArrayLike | None = None,
     output: str | int | None = None,
     k: int | None = None,
+    samples: int | None = None,
+    random_state: int = 0,
+    check_additivity: bool = True,
     progress: bool | None = None,
 ) -> np.ndarray:
     """How much predictions move if the features that a ranking names first are perturbed.
@@ -500,7 +535,8 @@ def faithfulness(
     The squared prediction gap PG^2 of a set of features is the expected square of the change of the
     prediction when they are perturbed; PGI^2 of a ranking is the mean of PG^2 of its first
     feature, of its first two, and so on to all (gajewski2025, Eq. 2 and 3). Both are exact,
-    without sampling.
+    without sampling. Their cost grows with the square of the number of leaves: for many fully grown
+    trees, `samples` estimates them.
 
     Parameters
     ----------
@@ -519,21 +555,32 @@ def faithfulness(
         curves are the gaps for every number of features, whose means are PGI^2 and PGU^2.
     y : (n_samples,), optional
         Targets of the rows, if `ranking` names a method that needs them.
-    noise : {"normal", "laplace", "uniform", "marginal"} or perturbation
-        What is added to a perturbed feature; ``"marginal"`` takes values from `background`
-        instead. Or an object of `splitcredit.gaps.perturbations`, such as
-        ``Laplace(0.3)``.
-    scale : float, (n_features,), Series or dict by feature
-        Size of the noise, in units of the features as the trees see them: standard deviation,
-        scale, or half width. Needed where `noise` is a name.
+    noise : {"marginal", "normal", "laplace", "uniform"} or perturbation, optional
+        ``"marginal"``, which needs no `scale` and is taken if there is none, draws the value of a
+        perturbed feature from other rows, also labels and missing values. The others are added to
+        the value; if a `scale` is given, ``"normal"`` is taken. Or an object of
+        `splitcredit.gaps.perturbations`, such as ``Laplace(0.3)``.
+    scale : float, (n_features,), Series or dict by feature, or str, optional
+        Size of added noise, in units of the features as the trees see them: standard deviation,
+        scale, or half width. ``"0.3std"`` is that many standard deviations of each feature, in the
+        background if there is one, else in X. Between the values of a feature that has few, noise
+        of such a width hardly crosses a split, which a warning says.
     background : array-like or DataFrame (n_background, n_features), optional
-        For ``"marginal"``, and for a method that needs one.
+        Rows that values are drawn from. Without them, these are the rows of X, or of more than 500
+        rows 500 that are drawn with a fixed seed: pass them if X has only few rows. Also for a
+        method that needs one.
     output : str or int, optional
         Name or index of the output whose changes are measured, or ``"predicted"``. By default the
         only output, or the predicted class of each row.
     k : int, optional
         For ``metric="pg2"``: how many of the first features of the ranking are perturbed; by
         default all that it names.
+    samples : int, optional
+        Estimate the gaps from so many draws of the noise, instead of exactly.
+    random_state : int
+        Seed of the draws.
+    check_additivity : bool
+        See `explain`.
     progress : bool, optional
         As for `explain`.
 
@@ -554,45 +601,50 @@ def faithfulness(
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> scale = 0.3 * X.std()
-    >>> shap = splitcredit.faithfulness(model, X[:20], "tree_shap", scale=scale)
-    >>> greedy = splitcredit.faithfulness(model, X[:20], "pg2_greedy", scale=scale)
+    >>> shap = splitcredit.faithfulness(model, X[:20], "tree_shap", background=X)
+    >>> greedy = splitcredit.faithfulness(model, X[:20], "pg2_greedy", background=X)
     >>> bool(greedy.mean() >= shap.mean())
     True
-    >>> splitcredit.faithfulness(model, X[:1], ["petal width (cm)"], "pg2", scale=scale).shape
-    (1,)
+    >>> splitcredit.faithfulness(model, X, ["petal width (cm)"], "pg2").shape
+    (150,)
     """
     check_choice("metric", metric, _ranks.METRICS)
+    X = records(X, model)
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
     method_background, found = {}, None
     if isinstance(ranking, str):
-        found = _methods.look_up(ranking, "rank")
+        found, (_, preset) = _methods.look_up(ranking, "rank"), _methods.meant(ranking, {})
         if found.takes("background") and background is not None:
             method_background = {"background": background}
-    noise_background = None if method_background and noise != "marginal" else background
-    forest, rows, noise_background = forest_and_rows(model, X, noise_background)
-    noise_and_scale = _ranks.noise_of(forest, noise, scale, noise_background, f"metric {metric!r}")
-    if found is not None:
-        for_method = {"noise": noise_and_scale[0], "scale": noise_and_scale[1], "output": output}
-        if found.name not in _ranks.BY_GAPS:
-            for_method = {"output": output} if found.attribute and found.takes("output") else {}
-        elif found.name == _methods.GREEDY:  # all that the metric asks for
-            for_method["top"] = forest.n_features if k is None else k
-        for_method |= method_background
-        ranking = rank(model, X, found.name, y=y, progress=progress, **for_method)
+    if method_background and not _ranks.draws_rows(noise, scale):
+        background = None
+    forest, rows, background = forest_and_rows(model, X, background)
+    if check_additivity:
+        check_own(model, X, forest, _chunks.as_table(forest, rows))
+    forest, rows, noise, scale = _ranks.perturbed(
+        forest, rows, noise, scale, background, f"metric {metric!r}", stacklevel=3
+    )
+    if found is not None and found.name in _ranks.BY_GAPS:
+        all_asked_for = {"top": forest.n_features if k is None else k}
+        of_method: dict[str, Any] = all_asked_for if found.name == _methods.GREEDY else {}
+        ranking = _ranks.by_gaps(
+            forest, rows, found.name, noise, scale, output, progress, of_method
+        )
+    elif found is not None:
+        of_method = {"output": output} if found.attribute and found.takes("output") else {}
+        of_method |= method_background | preset | {"check_additivity": False}  # which it is by now
+        ranking = rank(model, X, found.name, y=y, progress=progress, **of_method)
     refuse_another_order_of_rows(ranking, X)
-    noise, scale = noise_and_scale
-    rows = prediction_gap.rows_to_perturb(forest, rows, noise)
-    forest, rows, noise = _missing.as_numbers(forest, rows, noise)
     if metric == "pg2" and _ranks.is_mask(ranking):
         if k is not None:
             raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
         ranks = prediction_gap.chosen_features(forest, ranking, len(rows))
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
+    draws = {"samples": samples, "random_state": random_state}
     return _ranks.measured(
-        forest, rows, ranks, metric, noise, scale, output, k=k, progress=progress
+        forest, rows, ranks, metric, noise, scale, output, k=k, **draws, progress=progress
     )
 
 
@@ -631,7 +683,7 @@ def _opened(model, X, method, parameters):
         parameters = parameters | {"groups": _groups.listed(parameters["groups"])}
     given = X
     opening = forest_rows_and_start if method in _OF_PREDICTION else forest_and_rows
-    forest, X, background, *start = opening(model, opened(X), parameters.get("background"))
+    forest, X, background, *start = opening(model, opened(X, model), parameters.get("background"))
     X = _chunks.as_table(forest, X)
     offset, what = offsets(given, forest) if method in _OF_PREDICTION else None, ""
     if offset is not None:
@@ -657,22 +709,32 @@ def _check_offset(offset, what, forest, parameters):
         raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
 
 
-def _global(function, model, X, y, method, parameters, progress):
+def _compared(pieces, model, X, forest, table, offset, method, parameters):
+    """The pieces, after the first of them is compared with what the model itself predicts."""
+    is_raw = method in _OF_PREDICTION and parameters.get("model_output", "raw") == "raw"
+    output = parameters.get("output", "all")
+    for k, piece in enumerate(pieces):
+        if k == 0:
+            totals = piece if is_raw and output == "all" else None
+            check_own(model, X, forest, table, offset, totals, output == "predicted")
+        yield piece
+
+
+def _global(found, model, X, y, parameters, progress, check_additivity):
+    function, method = found.summarize, found.name
     data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
     _methods.check(method, function, data, parameters)
     if _methods.takes(function, "progress"):
         parameters = parameters | {"progress": progress}
     if not _methods.takes(function, "X"):
-        if data:
-            # Whoever leaves out the method may expect an importance on held-out rows.
-            warnings.warn(
-                f"method {method!r} takes no data, but what the model keeps of its training rows: "
-                f"{' and '.join(data)} did not change the result; leave the data out, or name a "
-                "method that uses them, such as method='tree_shap' or method='ufi'",
-                UserWarning,
-                stacklevel=3,
-            )
         return function(model, **parameters)
+    given, rows = model, X
+    if "bootstrap" in found.needs:  # and so nothing is made of the model twice
+        model, X = forest, table = forest_and_training_rows(model, X)
+    elif check_additivity and "prediction" in found.needs:
+        forest, table = forest_and_rows(model, X)
+    if check_additivity and {"bootstrap", "prediction"} & {*found.needs}:
+        check_own(given, rows, forest, _chunks.as_table(forest, table))
     return function(model, X, y, **parameters)
 
 
@@ -681,7 +743,7 @@ def _ranked(model, X, method, y, progress, parameters):
     if method in _ranks.BY_GAPS:
         return _by_gaps(model, X, method, progress, parameters)
     found = _methods.look_up(method, "rank")
-    if found.attribute:
+    if found.attribute and "weigh_by" not in parameters:  # which is of means over rows
         attributed = _of_one_output(model, X, y, method, progress, parameters)
         return _ranks.by_values(attributed, len(attributed.values))
     if not found.refits:
@@ -694,14 +756,16 @@ def _ranked(model, X, method, y, progress, parameters):
 
 def _by_gaps(model, X, method, progress, parameters):
     remaining = dict(parameters)
-    background = remaining.pop("background", None)
+    background, is_checked = remaining.pop("background", None), remaining.pop("check_additivity")
     _methods.check(method, _ranks.BY_GAPS[method], ("X",), remaining, extra=("noise", "background"))
-    forest, X, background = forest_and_rows(model, X, background)
-    noise, scale = remaining.pop("noise", "normal"), remaining.pop("scale", None)
-    noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")
+    given, (forest, X, background) = X, forest_and_rows(model, X, background)
+    if is_checked:
+        check_own(model, given, forest, _chunks.as_table(forest, X))
+    noise, scale = remaining.pop("noise", None), remaining.pop("scale", None)
+    forest, X, noise, scale = _ranks.perturbed(
+        forest, X, noise, scale, background, f"method {method!r}", stacklevel=5
+    )
     output = remaining.pop("output", None)
-    X = prediction_gap.rows_to_perturb(forest, X, noise)
-    forest, X, noise = _missing.as_numbers(forest, X, noise)
     return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, remaining)
 
 

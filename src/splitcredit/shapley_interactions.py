@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from splitcredit._chunks import as_table
+from splitcredit._methods import named
 from splitcredit._names import feature_index, index_of, indexed, row_index
 from splitcredit._stored import SHOWN, Shown, more
 from splitcredit._tables import check_whole
 from splitcredit.convert import forest_and_rows
+from splitcredit.convert.own import check as check_own
 from splitcredit.importances._prediction import (
     chosen_outputs,
     is_other_class,
@@ -94,7 +97,7 @@ class Interactions(Shown):
         frame = pd.DataFrame(rows, columns=names)
         frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs), allow_duplicates=True)
         frame.insert(1, "output", np.tile(np.array(self.output_names), n), allow_duplicates=True)
-        return indexed(frame, self.index, n_outputs)
+        return indexed(frame, self.index, n_outputs, own=2)
 
     def _summary(self):
         """Mean absolute interactions of the sets with the largest, a column for each output."""
@@ -184,6 +187,7 @@ class Interactions(Shown):
         return _plots.explanation(self, X)
 
 
+@named
 def interactions(
     model: object,
     X: ArrayLike,
@@ -191,6 +195,7 @@ def interactions(
     sets: object = None,
     background: ArrayLike | None = None,
     order: int = 2,
+    check_additivity: bool = True,
 ) -> Interactions:
     """Shapley interaction values of a fitted forest, exact.
 
@@ -215,6 +220,8 @@ def interactions(
     order : int
         Number of features in a set. If it is not 2 and `sets` is not given, all sets are explained
         that occur together on some path; all others have the value 0.
+    check_additivity : bool
+        See `splitcredit.explain`.
 
     Returns
     -------
@@ -253,7 +260,9 @@ def interactions(
     Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
     labels = row_index(X)
-    forest, X, background = forest_and_rows(model, X, background)
+    given, (forest, X, background) = X, forest_and_rows(model, X, background)
+    if check_additivity:
+        check_own(model, given, forest, as_table(forest, X))
     X = forest.prepare(X)
     if background is not None:
         background = prepared_background(forest, background)

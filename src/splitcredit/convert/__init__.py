@@ -8,8 +8,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from splitcredit._tables import records
 from splitcredit.convert import _columns
-from splitcredit.convert._nodes import UnsupportedModelError, inner_model
+from splitcredit.convert._nodes import UnsupportedModelError, full_name, inner_model, no_trees
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.convert.units import CLASS_CRITERIA, in_words
 from splitcredit.forest import Forest
@@ -49,15 +50,16 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     Parameters
     ----------
     model : fitted estimator, Booster, path of a model file, or Forest
-        Classifiers and regressors; ``docs/models.md`` lists them with what is checked:
+        Classifiers and regressors, and others where they are named:
 
         - scikit-learn: decision trees, random forests, extra-trees, bagged decision trees, also of
           several targets; means of these, such as bagged forests; GradientBoosting (from a constant
           start), HistGradientBoosting, AdaBoostClassifier over trees, IsolationForest;
         - XGBoost: Boosters and wrappers with booster "gbtree" or "dart";
         - LightGBM: Boosters and wrappers with boosting "gbdt", "goss", "rf" or "dart";
-        - CatBoost: models of numeric features;
-        - quantile forests, survival forests and boosting, balanced forests, and GPBoost's trees;
+        - CatBoost: models of numeric features; `explain` takes those with categories, too;
+        - NGBoost over decision trees; quantile forests, survival forests and boosting,
+          balanced forests, and GPBoost's trees;
         - files that XGBoost (.json, .ubj, binary), LightGBM (text) and CatBoost (.json) have saved.
 
         A `Forest` is returned as it is. Of a pipeline the last step is converted, with the names
@@ -119,7 +121,8 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     forest = steps.named(_converted(inner))
     if X_train is None:
         return forest
-    return replace(forest, training_hash=forest.hash_of(steps.training_rows(X_train)))
+    X_train = steps.training_rows(records(X_train, model))
+    return replace(forest, training_hash=forest.hash_of(X_train))
 
 
 def forest_and_rows(model, *tables) -> tuple:
@@ -133,7 +136,7 @@ def forest_and_rows(model, *tables) -> tuple:
     *tables : array-like or DataFrame (n_samples, n_features), or None
         They are returned as they are where there is no pipeline.
     """
-    forest = to_forest(model)
+    forest, tables = to_forest(model), tuple(records(table, model) for table in tables)
     if isinstance(model, Forest):
         return forest, *tables
     _, steps = unwrap(model)
@@ -165,7 +168,7 @@ def forest_and_training_rows(model, X) -> tuple:
 
     ValueError if a step of a pipeline made other rows in training than it makes now.
     """
-    forest = to_forest(model)
+    forest, X = to_forest(model), records(X, model)
     if isinstance(model, Forest):
         return forest, X
     _, steps = unwrap(model)
@@ -219,11 +222,7 @@ def _converted(model):
     inner = inner_model(model)
     if inner is not None:
         raise UnsupportedModelError(
-            f"cannot convert {type(model).__module__}.{type(model).__qualname__} to a Forest: "
-            f"explain model.{inner}, if that is a model of trees"
+            f"cannot convert {full_name(model)} to a Forest: explain model.{inner}, if that is a "
+            "model of trees"
         )
-    raise UnsupportedModelError(
-        f"cannot convert {type(model).__module__}.{type(model).__qualname__} to a Forest: "
-        f"models of {', '.join(sorted(_CONVERTERS))} are supported, and pipelines and searches "
-        "around them"
-    )
+    raise no_trees(model)

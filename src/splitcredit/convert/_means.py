@@ -38,12 +38,16 @@ def mean_of(members, weights, labels, name, features=None, columns=None) -> dict
                 f"this {name} is a mean of models that are too different for one Forest, or know "
                 "categories: explain them one by one, model.estimators_[i]"
             )
+    n_outputs = len(labels["output_names"])
+    if columns is None and any(one.n_outputs != n_outputs for one in members):
+        raise _nodes.UnsupportedModelError(
+            f"this {name} is a mean of models of several outputs: explain model.estimators_[i]"
+        )
     counts = np.array([one.n_trees for one in members])
     share = np.asarray(weights, float) / np.sum(weights)
     # A tree of a mean counts as one of n; each member's trees must have its share together.
     factor = share * counts.sum() / counts if first.aggregate == "mean" else share
     offsets = np.concatenate([[0], np.cumsum([one.n_nodes for one in members])])
-    n_outputs = len(labels["output_names"])
     value, base = np.zeros((offsets[-1], n_outputs)), np.zeros(n_outputs)
     arrays: dict = {key: [] for key in ("feature", "left", "right")}
     for i, one in enumerate(members):
@@ -81,13 +85,17 @@ def vote(model, labels) -> dict:
             "voting='soft', or explain model.estimators_[i]"
         )
     members = [member(one, model) for one in model.estimators_]
-    given = np.ones(len(model.estimators)) if model.weights is None else model.weights
-    pairs = zip(model.estimators, given, strict=True)
-    weights = [weight for (_, one), weight in pairs if not isinstance(one, str)]  # not "drop"
-    columns = None
+    weights, columns = vote_weights(model), None
     if hasattr(model, "classes_"):
         columns = [np.asarray(one.classes_, int) for one in model.estimators_]
     return mean_of(members, weights, labels, type(model).__name__, columns=columns)
+
+
+def vote_weights(model) -> list:
+    """Weights of the fitted members of a vote; those that are dropped have none."""
+    given = np.ones(len(model.estimators)) if model.weights is None else model.weights
+    pairs = zip(model.estimators, given, strict=True)
+    return [weight for (_, one), weight in pairs if not isinstance(one, str)]  # not "drop"
 
 
 def bag(model, estimators, labels) -> dict:
@@ -105,15 +113,32 @@ def member(estimator, model):
     """The Forest of one model of a mean, which must predict what the mean is of."""
     from splitcredit.convert import to_forest
     from splitcredit.convert._unwrap import unwrap
-    from splitcredit.convert.units import has_link
 
     inner, steps = unwrap(estimator)
-    forest = to_forest(inner)
-    of_classes = hasattr(model, "classes_")
-    differs = forest.aggregate != "mean" if of_classes else has_link(inner)
-    if differs or steps.pipelines or (not of_classes and hasattr(inner, "classes_")):
+    forest, name = to_forest(inner), type(model).__name__
+    why, remedy = _unlike(inner, forest, hasattr(model, "classes_")), ""
+    if steps.pipelines:
+        why = "from rows that steps of its own have changed"
+        remedy = f"put the steps before the {name}, in one pipeline around it, or "
+    if why:
         raise _nodes.UnsupportedModelError(
-            f"this {type(model).__name__} averages what {type(inner).__name__} predicts, which is "
-            "no mean or sum of trees there: explain model.estimators_[i]"
+            f"this {name} averages what {type(inner).__name__} predicts, {why}: {remedy}explain "
+            "model.estimators_[i]"
         )
     return replace(forest, names_given=False)
+
+
+def _unlike(inner, forest, of_classes):
+    """What a model predicts, in words, if it is something else than its trees add up to."""
+    from splitcredit.convert.units import has_link, units
+
+    if of_classes:
+        is_fraction = forest.aggregate == "mean" and units(inner).tree_output == "probability"
+        return "" if is_fraction else "probabilities, and its trees add up to scores"
+    if np.size(getattr(inner, "classes_", ())) or forest.output_names == ("path length",):
+        return "labels, which are no mean or sum of trees"
+    if type(inner).__module__.startswith("quantile_forest."):
+        return "quantiles, which are no mean of its trees"
+    if hasattr(inner, "pred_param"):  # of NGBoost
+        return "the mean of a distribution whose parameters its trees give"
+    return "a function of the sum of its trees" if has_link(inner) else ""

@@ -67,11 +67,18 @@ def importance(
         values = counts.astype(float)
     elif kind.endswith("cover"):
         values = np.bincount(feature, forest.cover[inner], minlength=forest.n_features)
+        values *= _targets_of_a_node(forest)
     else:
         values = _total_gain(model, forest)
     if kind in ("gain", "cover"):
         values = values / np.maximum(counts, 1)
     return Importance(values, forest.feature_names, "splits", {"kind": kind})
+
+
+def _targets_of_a_node(forest):
+    """How many targets XGBoost adds up in a cover: all that the leaves have; a Forest has one."""
+    has_vectors = (np.count_nonzero(forest.value, axis=1) > 1).any()
+    return forest.n_outputs if forest.cover_kind == "sum_hessian" and has_vectors else 1
 
 
 def _total_gain(model, forest):
@@ -83,7 +90,9 @@ def _total_gain(model, forest):
         return booster.feature_importance("gain").astype(float)
     if library == "xgboost":
         booster = inner.get_booster() if hasattr(inner, "get_booster") else inner
-        gains = booster.get_score(importance_type="total_gain")
+        best = None if inner is booster else booster.attr("best_iteration")
+        trees = booster if best is None else booster[: int(best) + 1]  # as `to_forest` takes them
+        gains = trees.get_score(importance_type="total_gain")
         names = booster.feature_names or [f"f{j}" for j in range(forest.n_features)]
         return np.array([gains.get(name, 0.0) for name in names], float)
     raise ValueError(
