@@ -254,6 +254,23 @@ def test_separators_and_decimal_commas_are_read(separator, data, rows, booster):
     np.testing.assert_array_equal(totals(booster, path), whole)
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a;b\n85,210;7\n", "has 85,210: write numbers without separators of thousands"),
+        ("a;b\n85.210;7,5\n", "has 85.210: write numbers without separators of thousands"),
+        ("0.5,1.5\n2.5,3.5\n", "begins with numbers: write names of columns above them"),
+    ],
+)
+def test_numbers_that_may_mean_another_are_refused(text, line, tmp_path):
+    """Red if 85,210 is read as 85.21, or a first row of numbers as the names of the columns."""
+    model = RandomForestRegressor(2).fit(np.eye(4, 2), np.arange(4.0))
+    np.savez(tmp_path / "model.npz", **splitcredit.to_forest(model).to_arrays())
+    (tmp_path / "rows.csv").write_text(text)
+    result = run("explain", tmp_path / "model.npz", tmp_path / "rows.csv")
+    assert result.exit_code == 1 and line in result.stderr
+
+
 def test_features_with_the_names_of_columns_keep_their_values(tmp_path):
     """Red if JSON keeps the last of two columns of one name."""
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 4)))

@@ -199,3 +199,13 @@ def test_rows_of_a_list_are_kept_as_an_array():
     model = make_pipeline(StandardScaler(), RandomForestRegressor(3, random_state=0))
     a = splitcredit.explain(model.fit(X, X[:, 0]), X.tolist())
     assert isinstance(a.source.rows, np.ndarray) and a.source.rows.tolist() == X.tolist()
+
+
+def test_codes_of_columns_whose_names_run_together_are_kept_apart():
+    """Red if the label x_y of A is taken for the label y of A_x."""
+    X = pd.DataFrame({"A": ["x_y", "z"] * 9, "A_x": ["y", "w", "w"] * 6})
+    model = make_pipeline(OneHotEncoder(sparse_output=False), RandomForestRegressor(3))
+    values = splitcredit.explain(model.fit(X, np.arange(18.0)), X)
+    by_column = values.grouped("columns").values[:, :, 0]
+    sums = values.values[:, :2, 0].sum(axis=1), values.values[:, 2:, 0].sum(axis=1)
+    assert np.allclose(by_column, np.transpose(sums), rtol=0, atol=1e-12)

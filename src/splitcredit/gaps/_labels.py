@@ -12,7 +12,7 @@ import numpy as np
 
 from splitcredit.kernels.nodes import columns
 
-# Bytes of the chances of all pairs of sides, and of pairs of leaves that are added up together.
+# Bytes of what is known of all nodes or pairs of sides, and of pairs that are added up together.
 _MOST, _TOGETHER = 1 << 31, 1 << 24
 
 
@@ -29,13 +29,9 @@ def gaps_of_pairs(forest, output, drawn, X, tested):
         Features that a split tests.
     """
     m, tested = len(drawn), np.flatnonzero(tested)
+    _refuse(forest, forest.n_nodes * (m + len(X)))
     sides, side = _sides(forest, np.concatenate([drawn, X]), tested)
-    size = 8 * sum(len(own) ** 2 for own in sides)
-    if size > _MOST:
-        raise ValueError(
-            f"exact gaps of {side.shape[1]:,} leaves of a model that splits by categories need "
-            f"{size / 2**30:.0f} GiB: splitcredit.faithfulness estimates them by samples=1000"
-        )
+    _refuse(forest, 8 * sum(len(own) ** 2 for own in sides))
     # Counts are whole numbers, so that a product of matrices has the same bytes everywhere.
     shares = [(s.astype(np.float32) @ s.T).astype(float) / m for s in (s[:, :m] for s in sides)]
     is_leaf = forest.feature < 0
@@ -62,6 +58,15 @@ def gaps_of_pairs(forest, output, drawn, X, tested):
         return out
 
     return gaps
+
+
+def _refuse(forest, size):
+    if size > _MOST:
+        raise ValueError(
+            f"exact gaps of {forest.n_nodes:,} nodes that split by categories need "
+            f"{size / 2**30:.0f} GiB: draw from fewer rows, background=X_train[:500], or estimate "
+            "them, samples=1000 of splitcredit.faithfulness"
+        )
 
 
 def _sides(forest, rows, tested):
