@@ -14,7 +14,7 @@ import twins
 from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
-from reproduction.papers import _agreement, around
+from reproduction.papers import around
 from reproduction.papers.sutera2021 import _led_limit, disagreement, led_shares
 from reproduction.planning import configuration
 from reproduction.planning import configuration as config
@@ -834,20 +834,6 @@ def test_s46_forests_come_near_the_limit():
     assert joint.probability.sum() == pytest.approx(1)
     # One display, one segment wrong.
     assert joint.probability[0, 0, 1, 0, 0, 1, 1, 1] == pytest.approx(0.9**6 * 0.1 / 10)
-
-
-@pytest.mark.parametrize(("share", "verdict"), [(3.7, "differs"), (10.0, "unexplained")])
-def test_s47_shap_is_to_lose_as_many_digits_as_lightgbm(share, verdict):
-    agreement = papers.artefact("sutera2021/agreement")
-    row = {"measure": "TreeSHAP", "basis": "rounding", "limit": 1.0, "scale": 1e12}
-    row |= {"arithmetic": "float64", "limit_float64": 1.0}
-    rows = [row | {"package": "shap", "value": share}, row | {"package": "lightgbm", "value": 3.8}]
-    table = pd.DataFrame([row | {"cause": _agreement._cause(row)} for row in rows])
-    rules = config.read_yaml(CLAIMS / "rules.yaml")["statements"]
-    findings = agreement.statements(table)
-    judged = claims.judge_statements("sutera2021", "agreement", findings, {"s47": "-"}, rules)
-    assert judged[0]["verdict"] == verdict and judged[0]["expected"] == "2.8..4.8"
-    assert [claim["counts"] for claim in judged] == ["yes", "no"]
 
 
 def test_each_k_of_led_has_permutations_of_its_own():

@@ -22,8 +22,7 @@ MEASURES = {
     "sage_mse_exact": "SAGE, mse",
 }
 UNEXPLAINED = "unexplained"
-UNWINDS = "unwinds paths, which loses digits with each feature on them"
-_OF_ALGORITHM_2 = ("shap", "lightgbm")
+UNWINDS = "shap unwinds paths, which loses digits with each feature on them"
 # Half of the digits must be left, relative to the largest value: a wrong term is far above.
 _HALF_OF_DIGITS = 2.0**-26
 _STYLE = {
@@ -78,13 +77,13 @@ def _cause(row):
         return ""
     if row["arithmetic"] == "float32" and row["value"] <= row["limit"]:
         return f"{row['package']} works in single precision"
-    unwinds = row["measure"] == "TreeSHAP" and row["package"] in _OF_ALGORITHM_2
-    if unwinds and row["value"] <= _HALF_OF_DIGITS * row["scale"]:
-        return f"{row['package']} {UNWINDS}"
+    by_shap = (row["measure"], row["package"]) == ("TreeSHAP", "shap")
+    if by_shap and row["value"] <= _HALF_OF_DIGITS * row["scale"]:
+        return UNWINDS
     return UNEXPLAINED
 
 
-def statements(table, named, beside=()):
+def statements(table, named):
     """Whether packages compute the measures: the largest share of what roundings or draws allow.
 
     Parameters
@@ -93,35 +92,24 @@ def statements(table, named, beside=()):
     named : dict of str to str
         Measures that the paper's sentences name -> the statement. Another measure is judged under
         the first of them, and only if its difference has no cause.
-    beside : tuple of str
-        Packages that they do not name.
     """
-    unwinds = table["cause"].astype(str).str.endswith(UNWINDS)
-    table = table.assign(share=table["value"] / table["limit"], unwinds=unwinds)
     for (measure, package), rows in table.groupby(["measure", "package"], sort=False):
         unexplained = (rows["cause"] == UNEXPLAINED).any()
         if measure not in named and not unexplained:
             continue
         basis = rows["basis"].iloc[0]
-        expected = None
-        if rows["unwinds"].any():
-            expected = (1.0, (_HALF_OF_DIGITS * rows["scale"] / rows["limit"]).max())
-            # Another program of the same algorithm loses the same, up to what roundings allow.
-            other = table.loc[table["unwinds"] & (table["package"] != package), "share"]
-            if len(other):
-                expected = (max(1.0, other.max() - 1), other.max() + 1)
+        most_lost = (_HALF_OF_DIGITS * rows["scale"] / rows["limit"]).max()
         allowed = "what its draws allow" if basis == "monte-carlo" else "what roundings allow"
         yield finding(
             named.get(measure, next(iter(named.values()))),
             # A cause that is known of a package is not one of a larger difference.
             f"{measure} by {package}" + (", no cause is known" if unexplained else ""),
             f"largest difference over {allowed}",
-            rows["share"].max(),
+            (rows["value"] / rows["limit"]).max(),
             1.0,
             basis=basis,
             possible=(0.0, None),
-            expected=expected,
-            beside=package in beside,
+            expected=(1.0, most_lost) if (rows["cause"] == UNWINDS).any() else None,
         )
 
 

@@ -10,5 +10,4 @@ _NAMED = dict.fromkeys(
     ["Saabas", "TreeSHAP", "MDI", "TreeSHAP, interventional", "SAGE, cross-entropy", "SAGE, mse"],
     "s47",
 )
-# LightGBM is there for the digits that shap loses.
-statements = partial(_agreement.statements, named=_NAMED, beside=("lightgbm",))
+statements = partial(_agreement.statements, named=_NAMED)
