@@ -146,7 +146,7 @@ def test_columns_go_by_their_names_in_tables_rows_and_chunks_of_a_pool(name):
     ],
 )
 def test_rows_that_do_not_fit_are_refused_as_of_other_models(change, message):
-    """Red if an error of CatBoost or of Python is all that is told, or further columns count."""
+    """Red if only CatBoost or Python explains the error, or further columns count."""
     model = fitted("numbers")
     for call in (explain, lambda model, X: TreeExplainer(model).shap_values(X)):
         with pytest.raises(ValueError, match=message):

@@ -55,15 +55,15 @@ def main(arguments=None) -> int:
     except Exception as error:
         from reproduction.datasets import TableError
 
-        is_told = isinstance(error, TableError)
-        if not is_told:
+        is_of_table = isinstance(error, TableError)
+        if not is_of_table:
             traceback.print_exc()
         # The report quotes the last line of the log of a job that did not finish. Behind the first
         # line of an error of XGBoost there are addresses of its code.
         reason = (str(error).splitlines() or [""])[0]
         if isinstance(error, OSError) and error.errno in _FULL:
             reason += ": make room, and the same command goes on from here"
-        kind = "" if is_told else f"{type(error).__name__}: "
+        kind = "" if is_of_table else f"{type(error).__name__}: "
         print(f"{common.stage}: {kind}{reason}", file=sys.stderr)
         return 1
     if common.key:

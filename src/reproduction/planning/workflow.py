@@ -420,7 +420,7 @@ class Workflow:
         return files
 
     def unknown(self, target) -> str:
-        """The line that what make was asked for is no target; empty if it is, or an option."""
+        """The error line for a target that does not exist; empty for others, and for options."""
         names = self.targets()
         if target in names or target.startswith("-") or not target:
             return ""

@@ -126,9 +126,9 @@ def _made_of(step, names):
         return made, [0] * len(made)
     if made == list(names):
         return made, list(range(len(names)))
-    told = _told(step)
+    by_step = _named_by_step(step)
     made_of = [
-        str(told.get(name, name.removeprefix("missingindicator_"))) for name in map(str, made)
+        str(by_step.get(name, name.removeprefix("missingindicator_"))) for name in map(str, made)
     ]
     column, last = [], 0
     for name in made_of:  # encoders go through the columns in their order
@@ -137,7 +137,7 @@ def _made_of(step, names):
     return made, column
 
 
-def _told(step):
+def _named_by_step(step):
     """The column that each feature was made of, by names, where an encoder of others tells it."""
     if hasattr(step, "output_to_input_"):  # of skrub
         return step.output_to_input_

@@ -162,14 +162,14 @@ def statements(table):
         yield from _judged(statement, over_control, areas, beside=True)
     # Neither of the two knows the model, so both modes are the same. Random labels are the control.
     for judged in _judged("s08", in_sample, areas, "at most"):
-        yield _told_by_features(judged, of_label)
+        yield _predicted_by_features(judged, of_label)
     # A model predicts what it has memorized too, so the control is no measure of these.
     yield from _judged("s16", of_prediction, areas, basis="our reading", reason=_SIMILAR)
     yield from _judged("s06", of_prediction, areas, beside=True)
     yield _ends(table)
 
 
-def _told_by_features(judged, leads):
+def _predicted_by_features(judged, leads):
     """The finding on unsupervised over random groups, with what its cause predicts.
 
     If features that tell of the outcome are the cause, permuted outcomes, of which they tell
@@ -178,12 +178,12 @@ def _told_by_features(judged, leads):
     low, high = judged["expected"]
     leads = leads[(leads["dataset"] == judged["variant"]) & (leads["clustered"] == "unsupervised")]
     leads = leads[leads["mode"] == "in_sample"]
-    told = leads.loc[leads["statistic"] == _OVER, "value"].mean()
+    predicted = leads.loc[leads["statistic"] == _OVER, "value"].mean()
     control = leads[(leads["statistic"] == _LEAD) & (leads["labels"] == "permuted")]
     width = (control["high"] - control["value"]).mean() + _DIGITS
     # A lead that the areas do not have has no cause.
     has_cause = judged["value"] is not None and low <= judged["value"] <= high
-    expected = (told - width, told + width) if has_cause else (math.nan, math.nan)
+    expected = (predicted - width, predicted + width) if has_cause else (math.nan, math.nan)
     return {**judged, "expected": expected}
 
 
