@@ -31,14 +31,14 @@ SRC, DOCS = ROOT / "src", ROOT / "docs"
 # 200 training rows of 10 features in single precision.
 CALLS = (
     "deep.predict(X)",
-    'explain(deep, X, "saabas")',
-    'explain(deep, X, "local_mdi")',
-    'importance(deep, method="mdi")',
+    "splitcredit.saabas(deep, X)",
+    "splitcredit.local_mdi(deep, X)",
+    "splitcredit.mdi(deep)",
     "explain(deep, X[:3])",
     "explain(deep, X)",
     "explain(deep, np.tile(X, (2000, 1)))",
     "explain(shallow, X)",
-    'explain(deep, X, "tree_shap_interventional", background=X[:50])',
+    "splitcredit.tree_shap_interventional(deep, X, background=X[:50])",
     "interactions(deep, X)",
     "interactions(deep, X, background=X[:50])",
     "interactions(deep, X, order=3)",
@@ -46,12 +46,12 @@ CALLS = (
     'rank(added, X[:3], scale=0.3, arithmetic="single")',
     "faithfulness(shallow, X[:3], range(10), scale=0.3)",
     "pg2_sampled(shallow, X[:3], [0, 1], counts=[100], output=1)",
-    'explain(deep, X, "oob_attributions")',
-    'explain(deep, X, "oob_attributions", attribution="saabas")',
-    'importance(deep, X, y, method="ufi")',
-    'importance(deep, X, y, method="mdi_oob")',
-    'importance(deep, X, y, method="mda")',
-    'importance(deep, X, y, method="sage", n_permutations=100)',
+    "splitcredit.oob_attributions(deep, X)",
+    'splitcredit.oob_attributions(deep, X, attribution="saabas")',
+    "splitcredit.ufi(deep, X, y)",
+    "splitcredit.mdi_oob(deep, X, y)",
+    "splitcredit.mda(deep, X, y)",
+    "splitcredit.sage(deep, X, y, n_permutations=100)",
     "warm_up()",
 )
 # Programs of the processes, which print seconds of processor time.
@@ -67,6 +67,7 @@ CALL = """
 import logging, os, sys
 import numpy as np
 import numba
+import splitcredit
 from splitcredit import Forest, explain, faithfulness, importance, interactions, rank
 from splitcredit.gaps.sampling import pg2_sampled
 def clock():

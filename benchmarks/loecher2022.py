@@ -7,11 +7,12 @@ from platform import python_version
 
 import numpy as np
 
+import splitcredit
 from pairs import Pair
 from reproduction import datasets
 from reproduction.models import fit
 from splitcredit import to_forest
-from splitcredit.importances import oob_attributions, penalized_gini
+from splitcredit.importances import penalized_gini
 
 RECIPE = {"estimator": "RandomForestClassifier", "max_features": 3, "random_state": 0}
 # Of shap, which explains one tree after the other.
@@ -63,7 +64,7 @@ def by_trees(model, forest, X, scope):
         f"{scope}, peer {FEW} trees",
         "shap, tree by tree",
         version("shap"),
-        lambda: oob_attributions.attribute(forest, X, output=1),
+        lambda: splitcredit.oob_attributions(forest, X, output=1),
         theirs,
         target=6,
         scale=FEW / forest.n_trees,

@@ -65,7 +65,7 @@ class Ours:
         if self.measure == "explainer":
             explainer = splitcredit.TreeExplainer(self.model)
             return explainer.shap_values(self.X, check_additivity=False)
-        return splitcredit.explain(self.model, self.X, method=self.measure, **self.given).values
+        return getattr(splitcredit, self.measure)(self.model, self.X, **self.given).values
 
     def _kernel(self):
         if self.measure == "saabas":

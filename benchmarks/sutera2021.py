@@ -86,7 +86,7 @@ def sage_on_led():
     """SAGE by sampling to the same precision, cross-entropy, with 1000 trees at K = 1."""
     import sage
 
-    from splitcredit.importances.sage import importance
+    from splitcredit import sage as sage_values
 
     data = led.load()
     model = fit({**RECIPE, "max_features": 1}, data.X, data.y)
@@ -104,7 +104,7 @@ def sage_on_led():
         "led, 1000 trees, K = 1, threshold 0.025",
         "sage-importance",
         version("sage-importance"),
-        lambda: importance(forest, data.X, data.y, loss="cross_entropy", threshold=0.025),
+        lambda: sage_values(forest, data.X, data.y, loss="cross_entropy", threshold=0.025),
         theirs,
         target=200,
         repeats=3,
@@ -115,7 +115,7 @@ def sage_on_led():
         "our own sampled SAGE",
         version("splitcredit"),
         lambda: mdi.mdi_per_tree(forest).mean(axis=0),
-        lambda: importance(forest, data.X, data.y, loss="cross_entropy", threshold=0.025),
+        lambda: sage_values(forest, data.X, data.y, loss="cross_entropy", threshold=0.025),
         target=10,
     )
 
@@ -125,7 +125,7 @@ def sage_on_numbers():
     import sage
     from sklearn.datasets import make_friedman1
 
-    from splitcredit.importances.sage import importance
+    from splitcredit import sage as sage_values
 
     X, y = make_friedman1(500, 10, random_state=0)
     parameters = {"estimator": "RandomForestRegressor", "n_estimators": 100, "max_depth": 8}
@@ -141,7 +141,7 @@ def sage_on_numbers():
         "Friedman, 100 trees, depth 8, 10 features, 500 background rows, 512 permutations",
         "sage-importance",
         version("sage-importance"),
-        lambda: importance(forest, X, y, n_permutations=512),
+        lambda: sage_values(forest, X, y, n_permutations=512),
         theirs,
         target=10,
         repeats=1,

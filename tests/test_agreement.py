@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
+import splitcredit
 import twins
 from batches import Batch
 from forests import grow, leaf, random_forest, split
@@ -17,7 +18,7 @@ from reproduction.papers.lundberg2017 import _deep
 from reproduction.papers.sutera2021 import table4_by_peers
 from reproduction.peers import tree_shap_lightgbm, tree_shap_shap
 from splitcredit import to_forest
-from splitcredit.importances import function_of, tree_shap, tree_shap_interventional
+from splitcredit.importances import function_of
 
 FOREST = {"estimator": "ExtraTreesClassifier", "n_estimators": 10, "criterion": "entropy"}
 BOOSTED = {"estimator": "XGBRegressor", "n_estimators": 10, "max_depth": 4}
@@ -104,7 +105,7 @@ def test_the_known_cause_of_shap_holds_for_lost_digits_and_not_for_wrong_values(
     """The cause that the rules give stands for half of the digits at most."""
     rules = {"s90": {"test": "t", "variants": {"TreeSHAP by shap": {"cause": "lost digits"}}}}
     forest = forest_of(iris, FOREST)
-    ours = tree_shap.explain(forest, iris.X, output=0)
+    ours = splitcredit.tree_shap(forest, iris.X, output=0)
     parameters = {"package": "shap", "version": "0", "arithmetic": "float64"}
     for error, verdict in ((0.0, "holds"), (1e-12, "differs"), (1e-4, "unexplained")):
         theirs = replace(ours, values=ours.values * (1 + error), parameters=parameters)
@@ -222,7 +223,7 @@ def test_interventional_shap_weighs_in_single_precision():
     for M, exact in ((2, True), (3, False)):
         forest = conjunction(M)
         X, background = np.ones((1, M)), np.zeros((1, M))
-        assert tree_shap_interventional.explain(forest, X, background).values[0, :, 0] == (
+        assert splitcredit.tree_shap_interventional(forest, X, background).values[0, :, 0] == (
             pytest.approx([1 / M] * M, abs=2e-16)
         )
         theirs = shap_values(forest, X, background)
@@ -253,7 +254,7 @@ def test_shap_loses_digits_on_deep_trees_of_table4():
     rows = forest.prepare(data.X)[[225]].astype(float)
     case = _deep.case("deep", forest, rows)
     assert case.depth > 30
-    (ours,) = case.errors(tree_shap.explain(forest, rows).values[:, :, 0]).values()
+    (ours,) = case.errors(splitcredit.tree_shap(forest, rows).values[:, :, 0]).values()
     (theirs,) = case.errors(tree_shap_shap.explain(None, forest, rows).values[:, :, 0]).values()
     assert ours < 1e-14 and 1e-12 < theirs < 1e-8
 
@@ -268,7 +269,7 @@ def test_rows_on_thresholds_go_the_same_way_in_all_packages():
     """Trees that go left on <, as XGBoost's, become trees that go left on <=."""
     forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 1, strict=True, x_dtype="float32")
     X = np.array([[0.5], [np.nextafter(np.float32(0.5), np.float32(0))]], np.float64)
-    ours = tree_shap.explain(forest, X).values[:, :, 0]
+    ours = splitcredit.tree_shap(forest, X).values[:, :, 0]
     assert (np.sign(ours) == [[1], [-1]]).all()
     by_shap = tree_shap_shap.explain(None, forest, X, output=0)
     for theirs in (by_shap, tree_shap_lightgbm.explain(forest, X)):
@@ -300,7 +301,7 @@ def test_the_limit_of_a_mean_grows_with_the_root_of_the_number_of_trees():
     for n_trees in (1, 16):
         trees = [split(0, 0.5, leaf([1.0]), leaf([3.0])) for _ in range(n_trees)]
         forest = grow(trees, 2, output_names=("output",))
-        ours = tree_shap.explain(forest, np.zeros((2, 2)))
+        ours = splitcredit.tree_shap(forest, np.zeros((2, 2)))
         package = {"package": "p", "version": "0", "arithmetic": "float64"}
         theirs = replace(ours, parameters=package)
         table = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")])
@@ -318,7 +319,7 @@ def test_the_bound_of_rounding_is_of_the_largest_values_of_all_trees():
     """Red if it takes the first tree only, whose values are small here."""
     small, large = (split(0, 0.5, leaf(0.0), leaf(value)) for value in (1.0, 1000.0))
     forest = grow([small, large], 1)
-    ours = tree_shap.explain(forest, np.array([[0.2], [0.8]]))
+    ours = splitcredit.tree_shap(forest, np.array([[0.2], [0.8]]))
     peer = {"package": "shap", "version": "1", "arithmetic": "float64"}
     theirs = replace(ours, parameters=peer)
     limit = agreement._compared(ours, theirs, forest)["limit_float64"]

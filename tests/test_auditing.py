@@ -107,7 +107,7 @@ def test_none_is_recommended_that_is_not_better_than_random_or_lacks_the_rows_of
         assert list(section.table["measure"][:3]) == ["ufi", "pg2_greedy", "permutation"]
         assert "For stability: none, as inbag_shap is right in 50 %" in section.sentence
         calls.append(list(section.table["call"]))
-    by_ufi = "splitcredit.importance(model, X, y=y, method='ufi')"
+    by_ufi = "splitcredit.ufi(model, X, y=y)"
     assert calls[0] == [by_ufi, "", "", "", ""] and calls[1][3] == ""
     assert calls[1][0] == by_ufi and "(model, X_test, method='pg2_greedy'" in calls[1][1]
     assert "(model, X_test, y=y_test, method='permutation')" in calls[1][2]

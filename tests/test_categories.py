@@ -10,6 +10,7 @@ import pytest
 import xgboost
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+import splitcredit
 import twins
 import twins_interactions
 import twins_interventional
@@ -19,7 +20,6 @@ from splitcredit import Forest, TreeExplainer, explain, interactions, to_forest
 from splitcredit.categories import Categories
 from splitcredit.convert._nodes import members_of
 from splitcredit.gaps import openxai, prediction_gap, randomizing, sampling
-from splitcredit.importances import get_method, oob_attributions
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
 
 LABELS = ("red", "green", "blue", "pink", "black")
@@ -88,7 +88,7 @@ def test_measures_equal_their_twins(name):
     assert twins.largest_error(saabas, twins.saabas(forest, prepared)) <= twins.ROUNDING
     local = explain(forest, X, "local_mdi").values[:, :, 0]
     assert twins.largest_error(local, twins.local_mdi(forest, prepared)) <= twins.ROUNDING
-    mdi = get_method("mdi", "importance")(forest).values
+    mdi = splitcredit.mdi(forest).values
     assert twins.largest_error(mdi, twins.mdi(forest)) <= twins.ROUNDING
 
 
@@ -101,7 +101,7 @@ ALGORITHMS += [("tables", name) for name in FORESTS if "shallow" in name]
 def test_tree_shap_equals_the_twin(name, algorithm):
     """A feature is known or not, with all of its subsets."""
     forest, X, prepared = example(name)
-    ours = explain(forest, X, algorithm=algorithm).values
+    ours = splitcredit.tree_shap(forest, X, algorithm=algorithm).values
     twin = twins.tree_shap_by_subsets(forest, prepared).astype(float)
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
     if forest.n_outputs > 1:
@@ -173,7 +173,7 @@ def test_sage_equals_the_twin(imputer):
     forest, X, _ = example("one output", 8)
     X = np.nan_to_num(X)  # to the conditional imputer's twin NaN differs from itself
     prepared, y = forest.prepare(X), np.random.default_rng(0).normal(size=8)
-    ours = get_method("sage", "importance")(forest, X, y, imputer=imputer, algorithm="exact")
+    ours = splitcredit.sage(forest, X, y, imputer=imputer, algorithm="exact")
     twin = twins_sage.sage(forest, prepared, y, prepared, "mse", imputer)
     assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
 
@@ -185,7 +185,8 @@ def test_attributions_by_bag_credit_features_and_not_subsets():
     bagged = replace(forest, inbag=inbag)
     for method in ("saabas", "tree_shap"):
         in_bag, out_of_bag = (
-            oob_attributions.attribute(bagged, X, method, rows).values for rows in ("inbag", "oob")
+            splitcredit.oob_attributions(bagged, X, attribution=method, rows=rows).values
+            for rows in ("inbag", "oob")
         )
         of_all_trees = explain(forest, X, method).values
         assert in_bag.any() and out_of_bag.any()
@@ -380,7 +381,7 @@ def test_labels_in_columns_of_another_type_are_refused_and_not_taken_for_codes(n
     calls = (
         lambda: forest.predict(plain),
         lambda: explain(model, plain),
-        lambda: explain(model, frame, "tree_shap_interventional", background=plain),
+        lambda: splitcredit.tree_shap_interventional(model, frame, background=plain),
     )
     for call in calls:
         with pytest.raises(ValueError, match="of type category"):
@@ -442,10 +443,10 @@ def test_air_refuses_categories_of_which_it_would_make_numbers():
     X, y = np.c_[random.integers(0, 9, 200), random.normal(size=200)], random.normal(size=200)
     model = HistGradientBoostingRegressor(max_iter=3, categorical_features=[0])
     with pytest.raises(ValueError, match=r"categorical_features=\[0\] .* is for single features"):
-        get_method("air", "importance")(model, X, y)
+        splitcredit.air(model, X, y)
     frame = pd.DataFrame(X, columns=["k", "x"]).astype({"k": "category"})
     with pytest.raises(ValueError, match="X has columns of type category"):
-        get_method("air", "importance")(xgboost.XGBRegressor(enable_categorical=True), frame, y)
+        splitcredit.air(xgboost.XGBRegressor(enable_categorical=True), frame, y)
 
 
 def test_fractions_of_a_code_are_cut_off():

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,9 @@ import twins
 from forests import random_forest
 from splitcredit import _chunks, _progress, _ranks, importances, to_forest
 from splitcredit.attribution import Attribution, from_arrays
-from splitcredit.importances import tree_shap_interventional
 from splitcredit.kernels import results
 
-METHODS = importances.available("explain")
+METHODS = [n for n in importances.names() if importances.kind_of(n) == "explain"]
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +39,13 @@ def more(method, X):
 @pytest.mark.parametrize("method", METHODS)
 def test_chunks_together_are_the_bytes_of_the_whole(method, kind, case):
     model, X = case
-    full = splitcredit.explain(model, X, method, **more(method, X))
+    full = getattr(splitcredit, method)(model, X, **more(method, X))
     rows = {"frame": X, "array": X.to_numpy(), "list": X.to_numpy().tolist()}[kind]
     if kind != "frame":
         model = to_forest(model)
-    parts = splitcredit.explain_chunks(model, rows, method, chunk_rows=64, **more(method, rows))
+    parts = splitcredit.explain_chunks(
+        model, rows, partial(getattr(splitcredit, method), **more(method, rows)), chunk_rows=64
+    )
     parts = list(parts)
     assert [len(part.values) for part in parts] == [64, 64, 22]
     assert np.concatenate([p.values for p in parts]).tobytes() == full.values.tobytes()
@@ -61,16 +63,16 @@ def test_targets_of_a_loss_are_cut_as_the_rows_are(model_output, case, monkeypat
     }[model_output]
     model = booster(n_estimators=3, random_state=0).fit(X, y)
     arguments = {"background": X[:7], "model_output": model_output}
-    direct = tree_shap_interventional.explain(model, X, y=y, **arguments)
+    direct = splitcredit.tree_shap_interventional(model, X, y=y, **arguments)
     parts = splitcredit.explain_chunks(
-        model, X, "tree_shap_interventional", y=y, chunk_rows=64, **arguments
+        model, X, partial(splitcredit.tree_shap_interventional, y=y, **arguments), chunk_rows=64
     )
     assert np.concatenate([p.values for p in parts]).tobytes() == direct.values.tobytes()
     monkeypatch.setattr(_chunks, "_ROWS", 16)
-    in_chunks = splitcredit.explain(model, X, "tree_shap_interventional", y=y, **arguments)
+    in_chunks = splitcredit.tree_shap_interventional(model, X, y=y, **arguments)
     assert in_chunks.totals().tobytes() == direct.totals().tobytes()
     with pytest.raises(ValueError, match=r"y has shape \(3,\), expected \(150,\)"):
-        splitcredit.explain(model, X, "tree_shap_interventional", y=y[:3], **arguments)
+        splitcredit.tree_shap_interventional(model, X, y=y[:3], **arguments)
 
 
 @pytest.mark.parametrize("output", ["all", "predicted", 1])
@@ -191,8 +193,8 @@ def test_a_chunk_of_a_wide_or_a_large_forest_has_fewer_rows():
 @pytest.mark.parametrize("method", METHODS)
 def test_single_precision_is_the_rounded_result(method, case):
     model, X = case
-    in_double = splitcredit.explain(model, X, method, **more(method, X))
-    in_single = splitcredit.explain(model, X, method, dtype="float32", **more(method, X))
+    in_double = getattr(splitcredit, method)(model, X, **more(method, X))
+    in_single = getattr(splitcredit, method)(model, X, dtype="float32", **more(method, X))
     assert in_single.values.dtype == np.float32 and in_single.baseline.dtype == np.float64
     assert in_single.values.tobytes() == in_double.values.astype(np.float32).tobytes()
     restored = from_arrays(in_single.to_arrays())
@@ -244,5 +246,5 @@ def test_methods_over_all_rows_at_once_have_a_bar_too(method, parameters, last, 
     monkeypatch.setattr(sys, "stderr", screen)
     for progress in (True, False):
         shown_before = screen.getvalue()
-        splitcredit.importance(model, X, y, method=method, progress=progress, **parameters)
+        getattr(splitcredit, method)(model, X, y, progress=progress, **parameters)
         assert (last in screen.getvalue()[len(shown_before) :]) == progress

@@ -31,7 +31,6 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import splitcredit
 from splitcredit import _command_files as files
-from splitcredit import _ranks
 from splitcredit.cli import _hints, _typed, cli
 
 matplotlib.use("Agg")
@@ -307,7 +306,7 @@ def test_other_commands_give_the_numbers_of_the_functions(data, rows, booster):
     drawn = splitcredit.rank(booster, X, background=data[0]).to_frame()
     assert list(read(run("rank", *few))["feature"]) == list(drawn["feature"])
     gains = read(run("importance", booster, "--method", "splits", "-p", "kind=total_cover"))
-    own = splitcredit.importance(booster, method="splits", kind="total_cover").values
+    own = splitcredit.splits(booster, kind="total_cover").values
     np.testing.assert_array_equal(gains["value"], np.sort(own)[::-1])
 
 
@@ -436,9 +435,8 @@ def test_types_of_skops_that_may_run_code_are_refused_by_name(data, rows, tmp_pa
 def test_parameters_have_the_types_of_every_signature():
     """A hint that cannot be read, or a number as text, ended in an error of the method."""
     for method in splitcredit.methods():
-        for function in filter(None, (method.attribute, method.summarize)):
-            assert _hints(function)
-    assert all(map(_hints, _ranks.BY_GAPS.values()))
+        for of in method.functions:
+            assert _hints(method.function(of))
     assert _typed("loss", "none", typing.Literal["none", "1"]) == "none"
     assert _typed("scoring", "1", str | None) == "1"
     assert _typed("n", "3", int) == 3 and _typed("threshold", "1", float | None) == 1.0

@@ -8,6 +8,7 @@ import xgboost
 from scipy import sparse
 from sklearn.ensemble import RandomForestRegressor
 
+import splitcredit
 import twins
 from splitcredit import TreeExplainer, explain, explain_chunks, importance, interactions, to_forest
 
@@ -82,7 +83,7 @@ def test_offsets_are_refused_where_there_is_no_place_for_them():
     rows = xgboost.DMatrix(X, base_margin=margin)
     options = {"background": X, "model_output": "probability"}
     for call in (
-        lambda: explain(binary, rows, "tree_shap_interventional", **options),
+        lambda: splitcredit.tree_shap_interventional(binary, rows, **options),
         lambda: TreeExplainer(binary, X, model_output="probability")(rows),
     ):
         with pytest.raises(ValueError, match="moves each row along the curve"):

@@ -14,6 +14,7 @@ from sklearn.ensemble import (
 )
 from xgboost import DMatrix, XGBClassifier
 
+import splitcredit
 import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
 from splitcredit import Forest, explain, faithfulness, interactions, to_forest
@@ -265,7 +266,7 @@ def test_the_number_of_an_output_is_that_of_a_class_where_one_score_stands_for_t
     for calls in (
         lambda output: explain(model, X, output=output),
         lambda output: explain(model, X, "saabas", output=output),
-        lambda output: explain(model, X, "tree_shap_interventional", background=X, output=output),
+        lambda output: splitcredit.tree_shap_interventional(model, X, background=X, output=output),
         lambda output: interactions(model, X, output=output),
     ):
         for number, sign in ((0, -1), (1, 1)):

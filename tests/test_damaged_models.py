@@ -320,7 +320,7 @@ def test_a_fitted_model_that_counts_other_classes_than_it_has_is_refused():
     ("call", "reason"),
     [
         (lambda m: splitcredit.explain(m, X, np.array(["a", "b"])), "unknown method array"),
-        (lambda m: splitcredit.explain(m, X, dtype=np.array([1, 2])), r"dtype=array\(\[1, 2\]\)"),
+        (lambda m: splitcredit.tree_shap(m, X, dtype=np.array([1, 2])), r"dtype=array\(\[1, 2\]\)"),
         (lambda m: splitcredit.explain(m, [[1, 2, 3, 4], [1]]), "X has rows of different lengths"),
         (lambda m: splitcredit.explain(m, [[10**400, 2, 3, 4]]), "X is not numeric"),
         (lambda m: splitcredit.rank(m, X, scale=10**400), "scale is not numeric"),

@@ -415,7 +415,7 @@ def test_attributions_that_do_not_add_up_are_refused(monkeypatch, against):
     from splitcredit.explainer import tree_explainer
 
     module = tree_explainer.tree_shap_interventional if against else tree_explainer.tree_shap
-    correct = module.explain
+    correct = module.attribute
 
     def wrong(*arguments, **keywords):
         attribution = correct(*arguments, **keywords)
@@ -424,7 +424,7 @@ def test_attributions_that_do_not_add_up_are_refused(monkeypatch, against):
 
     X = data()[0]
     ours = TreeExplainer(fitted("forest")[0], None if against is None else X[:9])
-    monkeypatch.setattr(module, "explain", wrong)
+    monkeypatch.setattr(module, "attribute", wrong)
     with pytest.raises(ValueError, match=r"additivity check: for row 4 the attributions add up to"):
         ours.shap_values(X[:6])
     ours.shap_values(X[:6], check_additivity=False)

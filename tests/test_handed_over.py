@@ -7,6 +7,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+import splitcredit
 import twins
 from splitcredit import TreeExplainer, explain, explain_chunks, importance, interactions
 
@@ -62,7 +63,7 @@ def test_values_of_catboost_that_do_not_add_up_are_refused(form):
         **{**OPTIONS, "iterations": 30, "depth": 6, "grow_policy": form}
     )
     model.fit(table, y, cat_features=["color", "kind", "label"])
-    totals = explain(model, table, check_additivity=False).totals()[:, 0]
+    totals = splitcredit.tree_shap(model, table, check_additivity=False).totals()[:, 0]
     assert abs(totals - model.predict(table))[:3].max() > 0.01
     for call in (explain, importance):
         with pytest.raises(ValueError, match=r"ShapValues add up to .* grow_policy='Symmetric"):
@@ -168,7 +169,7 @@ def test_what_catboost_does_not_compute_is_refused():
         lambda: explain(model, X, "saabas"),
         lambda: importance(model),
         lambda: interactions(model, X),
-        lambda: explain(model, X, "tree_shap_interventional", background=X),
+        lambda: splitcredit.tree_shap_interventional(model, X, background=X),
     ):
         with pytest.raises(
             ValueError, match="has categorical features, whose tables only CatBoost"

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import DMatrix, XGBRegressor
 
+import splitcredit
 import twins
 from splitcredit import importance, to_forest
 
@@ -28,7 +29,7 @@ def test_splits_are_counted_as_xgboost_counts_them(kind):
     model = XGBRegressor(n_estimators=5, max_depth=3).fit(X, Y)
     for own in (model, model.get_booster()):
         theirs = model.get_booster().get_score(importance_type=kind)
-        ours = importance(own, method="splits", kind=kind).to_frame().set_index("feature")["value"]
+        ours = splitcredit.splits(own, kind=kind).to_frame().set_index("feature")["value"]
         for name in X:
             assert ours[name] == pytest.approx(theirs.get(name, 0.0), rel=1e-6)
 
@@ -37,7 +38,7 @@ def test_splits_are_counted_as_xgboost_counts_them(kind):
 def test_splits_are_counted_as_lightgbm_counts_them(kind, name):
     model = LGBMRegressor(n_estimators=5, verbose=-1, importance_type=name).fit(X, Y)
     for own in (model, model.booster_):
-        ours = importance(own, method="splits", kind=kind).values
+        ours = splitcredit.splits(own, kind=kind).values
         assert twins.largest_error(ours, model.feature_importances_) < 1e-12
 
 
@@ -53,7 +54,7 @@ def test_all_kinds_are_of_the_trees_that_predict_after_early_stopping(kind, opti
     for own, trees in ((model, booster[: model.best_iteration + 1]), (booster, booster)):
         theirs = trees.get_score(importance_type=kind)
         expected = [theirs.get(name, 0.0) for name in X]
-        ours = importance(own, method="splits", kind=kind).values
+        ours = splitcredit.splits(own, kind=kind).values
         np.testing.assert_allclose(ours, expected, rtol=1e-6)
 
 
@@ -63,15 +64,15 @@ def test_gains_that_are_not_kept_are_refused():
     with pytest.raises(
         ValueError, match="only fitted models of XGBoost and LightGBM keep the gain"
     ):
-        importance(model, method="splits", kind="gain")
+        splitcredit.splits(model, kind="gain")
     with pytest.raises(ValueError, match="kind='split': available are 'weight', 'gain'"):
-        importance(model, method="splits", kind="split")
+        splitcredit.splits(model, kind="split")
 
 
 def test_permutation_is_that_of_scikit_learn():
     model = make_pipeline(StandardScaler(), RandomForestRegressor(9, random_state=0)).fit(X, Y)
     theirs = permutation_importance(model, X, Y, n_repeats=3, random_state=7)
-    ours = importance(model, X, Y, method="permutation", n_repeats=3, random_state=7)
+    ours = splitcredit.permutation(model, X, Y, n_repeats=3, random_state=7)
     assert ours.values.tobytes() == theirs.importances_mean.tobytes()
     error = theirs.importances_std / np.sqrt(3)
     assert ours.standard_error.tobytes() == error.tobytes()
@@ -89,7 +90,7 @@ def test_the_permutation_of_a_forest_is_that_of_its_model():
     with pytest.raises(TypeError, match="asks the model for its score, and a Booster has none"):
         importance(booster, X, Y, method="permutation")
     correlation = lambda b, X, y: np.corrcoef(b.predict(DMatrix(X)), y)[0, 1]  # noqa: E731
-    by_function = importance(booster, X, Y, "permutation", scoring=correlation)
+    by_function = splitcredit.permutation(booster, X, Y, scoring=correlation)
     assert by_function.values.argmax() == importance(booster).values.argmax()
 
 
@@ -104,13 +105,13 @@ def test_the_permutation_of_a_forest_is_that_of_its_model():
 )
 def test_permutation_takes_what_that_of_scikit_learn_takes(options):
     model = RandomForestClassifier(5, random_state=0).fit(X, Y > 0)
-    found = importance(model, X, Y > 0, "permutation", **options)
+    found = splitcredit.permutation(model, X, Y > 0, **options)
     theirs = options | ({"scoring": "f1"} if "scoring" in options else {})
     expected = permutation_importance(model, X, Y > 0, random_state=0, **theirs)
     assert found.values.tobytes() == expected.importances_mean.tobytes()
     json.dumps(found.parameters)
     if "scoring" not in options:
-        of_forest = importance(to_forest(model), X, Y > 0, "permutation", **options).values
+        of_forest = splitcredit.permutation(to_forest(model), X, Y > 0, **options).values
         assert twins.largest_error(of_forest, found.values) < 1e-9
 
 
@@ -118,7 +119,7 @@ def test_several_scores_and_those_that_are_no_numbers_are_refused():
     model = RandomForestClassifier(2, random_state=0).fit(X, Y > 0)
     for scoring in (["f1", "accuracy"], lambda *_: np.nan):
         with pytest.raises(ValueError, match=r"one score at a time|score is nan: pass"):
-            importance(model, X, Y > 0, "permutation", scoring=scoring)
+            splitcredit.permutation(model, X, Y > 0, scoring=scoring)
 
 
 @pytest.mark.parametrize("library", ["any", "polars", "pyarrow"])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import splitcredit
 from batches import Batch
 from reproduction import claims, datasets, models, papers, storage
 from reproduction.datasets import Dataset, breast_cancer
@@ -17,7 +18,7 @@ from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.importances import air, function_of, mdi_oob, penalized_gini
+from splitcredit.importances import function_of, penalized_gini
 from splitcredit.kernels.compiled import threads
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -200,7 +201,7 @@ def test_air_is_given_the_unfitted_model_of_the_run(tmp_path):
     model = {**FULL["models"]["random_forest"], "n_estimators": 5}
     batch = Batch(tmp_path, data, model, repeat=7)
     results = [batch.explained(importance="air", **seed) for seed in ({}, {"random_state": 3})]
-    expected = air.importance(models.unfitted(model, 7), data.X, data.y, random_state=3)
+    expected = splitcredit.air(models.unfitted(model, 7), data.X, data.y, random_state=3)
     assert np.array_equal(results[1].values, expected.values)
     assert results[0].parameters["random_state"] != 3
     assert not np.array_equal(results[0].values, results[1].values)
@@ -635,7 +636,7 @@ def test_s11_the_lead_of_air_varies_too_much_for_200_replications_to_decide(nois
     for repeat in range(4):
         data = datasets.load({"dataset": "noisy_features"}, repeat)
         model = models.unfitted(FULL["models"]["random_forest"], repeat)
-        scores = air.importance(model, data.X, data.y)
+        scores = splitcredit.air(model, data.X, data.y)
         rows = metric("relevance_auc")({"air": scores}, data)
         leads.append(rows["value"].iloc[0] - areas(noisy, "pg_hat_10")[repeat])
     assert 3 * np.std(leads, ddof=1) / np.sqrt(200) > 0.02
@@ -803,8 +804,8 @@ def test_the_multiple_of_pg_12_that_is_held_against_mdi_oob_is_that_of_least_squ
     model = models.fit(recipe, data.X, data.y)
     values = {q: value for _, q, value in _identities.counter_example(model, data.X, data.y)}
     forest = to_forest(model, data.X)
-    pg_12 = penalized_gini.importance(forest, data.X, data.y, "pg_12", per_row=True).values
-    theirs = mdi_oob.importance(forest, data.X, data.y).values
+    pg_12 = splitcredit.penalized_gini(forest, data.X, data.y, preset="pg_12", per_row=True).values
+    theirs = splitcredit.mdi_oob(forest, data.X, data.y).values
     (factor,), *_ = np.linalg.lstsq(pg_12[:, None], theirs)
     residual = np.abs(factor * pg_12 - theirs).max()
     assert values["best multiple of PG(1,2) - MDI-oob"] == pytest.approx(residual, rel=1e-9)

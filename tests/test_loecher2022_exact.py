@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+import splitcredit
 import twins
 import twins_oob
 from forests import whole_numbers
@@ -21,7 +22,6 @@ from reproduction.papers.loecher2022 import (
     identities,
 )
 from splitcredit import to_forest
-from splitcredit.importances import tree_shap
 
 # Figure 1 as printed: the caption's terms, and the values of the nodes on the path.
 TERMS = {"baseline": "22.60", "RM": "-2.64", "LSTAT": "-5.04", "NOX": "-1.96"}
@@ -317,7 +317,7 @@ def test_s30_shap_of_a_feature_that_a_tree_does_not_test_is_zero(table, n_classe
         forest = to_forest(estimator)
         untested = [j for j in range(X.shape[1]) if j not in tested]
         n_untested += len(untested)
-        values = tree_shap.explain(forest, X).values
+        values = splitcredit.tree_shap(forest, X).values
         assert (values[:, untested] == 0).all()
         assert (np.abs(values).sum(axis=(0, 2)) > 0).sum() == X.shape[1] - len(untested)
         assert (twins.tree_shap_by_subsets(forest, X[:3])[:, untested] == 0).all()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.cluster import hierarchy
 
+import splitcredit
 import twins
 from reproduction import claims, papers
 from reproduction.metrics import _dendrogram
@@ -17,7 +18,6 @@ from reproduction.papers.lundberg2017._algorithms import expvalue, shapley, tree
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import explain
-from splitcredit.importances import mdi
 
 properties = papers.artefact("lundberg2017/properties")
 
@@ -146,7 +146,7 @@ def test_s11_path_methods_add_up_and_obey_missingness(verdicts):
     X = _trees.random_rows(rng, 20, 4)
     attribution = explain(forest, X, "saabas")
     assert attribution.totals()[:, 0] == pytest.approx(twins.predict(forest, X)[:, 0])
-    assert (attribution.values[:, 3] == 0).all() and mdi.importance(forest).values[3] == 0
+    assert (attribution.values[:, 3] == 0).all() and splitcredit.mdi(forest).values[3] == 0
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
+import splitcredit
 import twins
 from forests import (
     BOOSTED,
@@ -21,14 +22,13 @@ from forests import (
     stump,
 )
 from splitcredit import explain, to_forest
-from splitcredit.importances import get_method
 
 TWINS = {"none": twins.mdi, "trees": twins.mdi_normalized_by_tree}
 
 
-def importance(forest, *arguments, **parameters):
+def importance(forest, normalize="none"):
     """MDI as an array."""
-    return get_method("mdi", "importance")(forest, *arguments, **parameters).values
+    return splitcredit.mdi(forest, normalize=normalize).values
 
 
 @pytest.mark.parametrize("normalize", TWINS)
@@ -102,15 +102,15 @@ def test_the_tree_of_an_impurity_that_is_no_number_is_named(node):
 
 def test_an_unknown_normalization_is_refused():
     with pytest.raises(ValueError, match="normalize='sum': available are 'none', 'trees'"):
-        importance(stump(), normalize="sum")
+        splitcredit.mdi(stump(), normalize="sum")
 
 
 # Local MDI, and what sutera2021 proves of it.
 
 
-def global_mdi(forest, *arguments):
+def global_mdi(forest):
     """Global MDI as an array."""
-    return get_method("mdi", "importance")(forest, *arguments).values
+    return splitcredit.mdi(forest).values
 
 
 UNBAGGED = [

@@ -93,11 +93,10 @@ def test_the_table_has_every_method_of_the_library():
 
 @pytest.mark.parametrize("method", with_function("explain"))
 def test_explain_takes_every_method_that_attributes_rows(method, case):
-    model, X, y = case
-    by_explain = sc.explain(model, X, method, y=y, **more(method, X))
+    model, X, _ = case
+    by_explain = sc.explain(model, X, _methods.call(method, "explain", **more(method, X)))
     module = importances.module_of(method)
-    function = getattr(module, "explain", None) or module.attribute
-    direct = function(to_forest(model), X, **more(method, X))
+    direct = module.attribute(to_forest(model), X, **more(method, X))
     assert by_explain.values.tobytes() == direct.values.tobytes() and by_explain.method == method
 
 
@@ -105,15 +104,15 @@ def test_explain_takes_every_method_that_attributes_rows(method, case):
 def test_importance_takes_every_method_but_rankings(method, case):
     model, X, y = case
     data = (X, y) if _methods.look_up(method, "rank").takes("X") else ()
-    result = sc.importance(model, *data, method=method, **more(method, X))
+    called = _methods.call(method, "importance", **more(method, X))
+    result = sc.importance(model, *data, method=called)
     assert result.feature_names == tuple(NAMES) and result.method == method
-    if method in importances.available("explain"):
-        values = sc.explain(model, X, method, **more(method, X)).values
+    if method in [n for n in importances.names() if importances.kind_of(n) == "explain"]:
+        values = getattr(sc, method)(model, X, **more(method, X)).values
         expected = np.abs(values).mean(axis=0).sum(axis=1)
         np.testing.assert_allclose(result.values, expected, rtol=1e-12)
     else:
-        function = importances.get_method(method, "importance")
-        direct = function(model, *data, **more(method, X))
+        direct = called(model, *data)
         assert result.values.tobytes() == direct.values.tobytes()
 
 
@@ -131,9 +130,10 @@ def test_a_name_of_compare_or_of_people_is_that_of_a_method_with_parameters(
     name, method, parameters, case
 ):
     model, X, y = case
-    expected = sc.importance(model, X, y, method, **parameters)
+    called = _methods.call(method, "importance", **parameters)
+    expected = sc.importance(model, X, y, called)
     assert sc.importance(model, X, y, name).values.tobytes() == expected.values.tobytes()
-    by_name, by_method = sc.rank(model, X, name, y=y), sc.rank(model, X, method, y=y, **parameters)
+    by_name, by_method = sc.rank(model, X, name, y=y), sc.rank(model, X, called, y=y)
     np.testing.assert_array_equal(by_name.rankings, by_method.rankings)
     gaps = [sc.faithfulness(model, X[:2], r, y=y[:2], scale=0.3) for r in ("shap", "tree_shap")]
     assert gaps[0].tobytes() == gaps[1].tobytes()
@@ -165,7 +165,10 @@ def test_rank_takes_every_method(method, case):
         with pytest.raises(ValueError, match="the model has 3 outputs: choose one with output="):
             sc.rank(model, X, method, y=y)
         return
-    ranked = sc.rank(model, X, method, y=y, **more(method, X))
+    by, given = (
+        (method, more(method, X)) if method != "sage" else (partial(sc.sage, n_permutations=8), {})
+    )
+    ranked = sc.rank(model, X, by, y=y, **given)
     assert isinstance(ranked, Rankings) and ranked.feature_names == tuple(NAMES)
     np.testing.assert_array_equal(np.sort(ranked.rankings, axis=1), np.tile(range(4), (60, 1)))
     if method in ("pg2_greedy", "pgi2_optimum"):
@@ -173,11 +176,12 @@ def test_rank_takes_every_method(method, case):
     if method in with_function("explain"):
         choice = {} if method == "local_mdi" else {"output": "predicted"}
         choice = {"output": classes - 1} if method == "oob_attributions" else choice
-        attribution = sc.explain(model, X, method, **choice, **more(method, X))
+        attribution = getattr(sc, method)(model, X, **choice, **more(method, X))
         expected = of_attribution(attribution)
     else:
         data = (X, y) if _methods.look_up(method, "rank").takes("X") else ()
-        values = sc.importance(model, *data, method=method, **more(method, X)).values
+        called = _methods.call(method, "importance", **more(method, X))
+        values = called(model, *data).values
         expected = np.tile(np.argsort(-values, kind="stable"), (60, 1))
     np.testing.assert_array_equal(ranked.rankings, expected)
 
@@ -364,27 +368,21 @@ def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(
     assert gaps.tobytes() == expected.tobytes()
 
 
-def test_signatures_show_every_parameter_of_every_method():
-    """Red if a method has a parameter that its function does not offer, or another default."""
+def test_signatures_name_and_annotate_every_parameter():
+    """Red if an editor cannot complete a call: each parameter is named, typed and described."""
     functions = {name: getattr(sc, name) for name in sc.__all__ if name.islower()}
-    offered = {name: inspect.signature(function).parameters for name, function in functions.items()}
-    for name, parameters in offered.items():
-        hidden = [p.name for p in parameters.values() if p.kind is p.VAR_KEYWORD]
-        unnamed = [p.name for p in parameters.values() if p.annotation is p.empty]
-        assert not hidden and not unnamed, (name, hidden, unnamed)
-    assert {"explain", "importance", "interactions", "compare", "audit"} < set(offered)
-    for method in sc.methods():
-        takers = {
-            "explain": [method.attribute],
-            "importance": [method.summarize or method.attribute],
-            "rank": [method.attribute, method.summarize, _ranks.BY_GAPS.get(method.name)],
-        }
-        for name in method.functions:
-            for taker in filter(None, takers[name]):
-                for parameter in list(inspect.signature(taker).parameters.values())[1:]:
-                    if parameter.name not in ("X", "perturbation", "done"):
-                        own = offered[name][parameter.name].default
-                        assert own is None or own == parameter.default, (method.name, parameter)
+    assert {"explain", "importance", "rank", "sage", "tree_shap", "audit"} < set(functions)
+    for name, function in functions.items():
+        for parameter in inspect.signature(function).parameters.values():
+            assert parameter.kind is not parameter.VAR_KEYWORD, (name, parameter)
+            assert parameter.annotation is not parameter.empty, (name, parameter)
+            listed = re.findall(r"^    ([\w, ]+?)(?: :.*)?$", function.__doc__, re.MULTILINE)
+            described = {word for line in listed for word in line.split(", ")}
+            assert parameter.name in described, (name, parameter)
+    for name in ("explain", "importance"):
+        assert len(inspect.signature(functions[name]).parameters) <= 8
+    for name in importances.names():
+        assert name in sc.__all__ or importances.kind_of(name) == "rank"
 
 
 @pytest.mark.parametrize(
@@ -392,29 +390,29 @@ def test_signatures_show_every_parameter_of_every_method():
     [
         (
             lambda m, X: sc.explain(m, X, "tree_shap_interventional"),
-            r"'tree_shap_interventional' needs background: rows that .*background=X_train\[:100\];",
+            r"^tree_shap_interventional needs background: rows that .*background=X_train\[:100\]$",
         ),
         (
-            lambda m, X: sc.explain(m, X, "saabas", algorithm="rows"),
-            r"^method 'saabas' has no parameter 'algorithm': its parameters are output$",
+            lambda m, X: sc.saabas(m, X, algorithm="rows"),
+            "^saabas has no parameter 'algorithm': splitcredit.sage, splitcredit.tree_shap take",
         ),
         (
             lambda m, X: sc.explain(m, X, "local_mdi", output=1),
-            "^method 'local_mdi' has no parameter 'output': it has no parameters$",
+            "^local_mdi has no parameter 'output': the functions of methods take it, such as",
         ),
         (
             lambda m, X: sc.importance(m, X, method="ufi"),
-            r"^method 'ufi' needs y: the targets of the rows of X, y=\.\.\.; it has no parameters$",
+            r"^ufi needs y: the targets of the rows of X, y=\.\.\.$",
         ),
         (
             lambda m, X: sc.importance(m, method="saabas"),
-            "^method 'saabas' needs X: the ro",
+            "^saabas needs X: the ro",
         ),
-        (lambda m, X: sc.importance(m, y=[1], method="sage"), "^method 'sage' needs X"),
+        (lambda m, X: sc.importance(m, y=[1], method="sage"), "^sage needs X"),
         (lambda m, X: sc.rank(m, X, noise="laplace"), "^method 'pg2_greedy' needs scale: the s"),
         (
             lambda m, X: sc.rank(m, X, groups={}),
-            "'pg2_greedy' has no parameter 'groups': its parameters are noise, background, scale,",
+            "rank has no parameter 'groups': splitcredit.tree_shap takes it",
         ),
         (
             lambda m, X: sc.faithfulness(m, X, NAMES, noise="normal"),
@@ -433,12 +431,12 @@ def test_signatures_show_every_parameter_of_every_method():
             r"^compare has no parameter 'X_tes' \(did you mean 'X_test'\?\)$",
         ),
         (
-            lambda m, X: sc.importance(m, X, X["age"], "sage", n_permutation=3),
-            r"^importance has no parameter 'n_permutation' \(did you mean 'n_permutations'\?\)$",
+            lambda m, X: sc.sage(m, X, X["age"], n_permutation=3),
+            r"^sage has no parameter 'n_permutation' \(did you mean 'n_permutations'\?\)$",
         ),
         (
-            lambda m, X: sc.importance(m, X, X["age"], "sage", n_repeats=3),
-            r"^method 'sage' has no parameter 'n_repeats' \(did you mean 'n_perm.*: its param",
+            lambda m, X: sc.sage(m, X, X["age"], n_repeats=3),
+            r"^sage has no parameter 'n_repeats' \(did you mean 'n_permutations'\?\)$",
         ),
         (
             lambda m, X: sc.faithfulness(m, X, NAMES, noise=perturbations.Normal),
@@ -467,7 +465,7 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
         ),
         (
             lambda m, X: sc.importance(m, method="gain"),
-            "unknown method 'gain' .that is method='splits', kind='gain'; .*kind='total_gain'",
+            "unknown method 'gain' .that is splitcredit.splits.model, kind='gain'.; .*'total_gain'",
         ),
         (
             lambda m, X: sc.explain(m, X, "mdi"),
@@ -475,7 +473,7 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
         ),
         (lambda m, X: sc.importance(m, X, method="pg2_greedy"), "'pg2_greedy', rank does: "),
         (lambda m, X: sc.rank(m, X, "random"), "unknown method 'random': available are"),
-        (lambda m, X: sc.explain(m, X, dtype="float16"), "dtype='float16': available are"),
+        (lambda m, X: sc.tree_shap(m, X, dtype="float16"), "dtype='float16': available are"),
         (
             lambda m, X: sc.explain(m, X, progress="yes"),
             "progress='yes': expected None, T",
@@ -508,13 +506,8 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
         (lambda m, X: sc.rank(m, X, noise="marginal", scale="2std"), "no scale applies"),
         (lambda m, X: sc.rank(m, X, scale=["a"] * 4), "scale is not numeric"),
         (
-            lambda m, X: sc.explain(
-                m,
-                X[:2],
-                "tree_shap_interventional",
-                background=X,
-                model_output="squared_error",
-                y=["a", "b"],
+            lambda m, X: sc.tree_shap_interventional(
+                m, X[:2], background=X, model_output="squared_error", y=["a", "b"]
             ),
             "y is not numeric",
         ),
@@ -724,7 +717,7 @@ def test_frames_have_the_index_of_the_rows_that_were_explained(index, case):
     pd.testing.assert_frame_equal(
         pd.concat(chunks).drop(columns="sample"), frame.drop(columns="sample")
     )
-    predicted = sc.explain(model, rows, output="predicted", dtype="float32")
+    predicted = sc.tree_shap(model, rows, output="predicted", dtype="float32")
     assert_same_index(predicted.grouped({"g": ["age", "dose"]}).to_frame().index, index)
     pairs = sc.interactions(model, rows).to_frame()
     assert_same_index(pairs.index, index.repeat(k))
@@ -766,9 +759,7 @@ def test_without_a_choice_of_two_outputs_that_add_up_the_second_is_measured():
         lambda **output: (
             randomizing.randomized_rmse(model, rows, y[:5], ranks, [1, 2], X, 5, **output).rmse
         ),
-        lambda **output: (
-            importances.get_method("pg2_greedy", "rank")(model, rows, 0.3, **output).values
-        ),
+        lambda **output: importances.function_of("pg2_greedy")(model, rows, 0.3, **output).values,
     ):
         assert call().tobytes() == call(output=1).tobytes()
 
@@ -784,7 +775,7 @@ def test_classes_named_like_the_index_of_others_are_ranked_and_measured(labels):
     )
     for call in (
         lambda m: sc.rank(m, rows, scale=scale).rankings,
-        lambda m: sc.rank(m, rows, method="pgi2_optimum", scale=scale).rankings,
+        lambda m: sc.rank(m, rows, by="pgi2_optimum", scale=scale).rankings,
         lambda m: sc.faithfulness(m, rows, "tree_shap", scale=scale),
         lambda m: sc.faithfulness(m, rows, "tree_shap", scale=scale, output="predicted"),
         lambda m: sc.faithfulness(m, rows, [2], "pg2", scale=scale, output=str(m.classes_[1])),
@@ -863,7 +854,7 @@ def test_a_large_forest_is_ranked_for_the_first_places_only_unless_more_are_aske
     ("ask", "n_bars"),
     [
         (sc.rank, 1),
-        (partial(sc.rank, method="pgi2_optimum"), 1),
+        (partial(sc.rank, by="pgi2_optimum"), 1),
         (partial(sc.faithfulness, ranking="local_mdi"), 2),
     ],
 )
@@ -1032,14 +1023,16 @@ def test_what_a_subclass_predicts_in_place_of_its_trees_is_noticed(name, data):
     model.fit(X, (y > 0).astype(int) if has_classes else y)
     output = "predicted" if name == "class" else "all"
     calls = [
-        partial(sc.explain, model, X, output=output),
+        partial(sc.tree_shap, model, X, output=output),
         lambda **how: list(sc.explain_chunks(model, X, output=output, **how)),
-        partial(sc.importance, model, X.to_numpy(), method="tree_shap", output=output),
+        lambda **how: sc.importance(
+            model, X.to_numpy(), method=partial(sc.tree_shap, output=output, **how)
+        ),
         partial(sc.rank, model, X, "tree_shap"),
     ]
     if output == "all":
         calls += [
-            partial(sc.importance, model, X, y > 0, method="sage", n_permutations=2),
+            partial(sc.sage, model, X, y > 0, n_permutations=2),
             partial(sc.rank, model, X, top=1, background=X[:2]),
             partial(sc.interactions, model, X),
             partial(sc.faithfulness, model, X, [0], "pg2"),
@@ -1056,7 +1049,7 @@ def test_a_subclass_that_predicts_the_same_or_fails_is_explained(data):
         model = changed(RandomForestRegressor, "predict", change)(3).fit(X, y)
         assert sc.explain(model, X).values.any()
     # Its fractions are those of the trees.
-    assert sc.explain(OTHER_CLASS.fit(X, (y > 0).astype(int)), X, dtype="float32").values.any()
+    assert sc.tree_shap(OTHER_CLASS.fit(X, (y > 0).astype(int)), X, dtype="float32").values.any()
 
 
 GUARDED = {
@@ -1082,7 +1075,10 @@ def test_trees_that_predict_something_else_than_the_model_are_noticed(
     y = pd.cut(y, 3, labels=False)
     model, right = GUARDED[name].fit(X, y), convert._converted
     method = "mda" if (name, method) == ("forest", "local_mdi") else method
-    call = partial(sc.importance, model, X, y, method=method)
+
+    def call(**how):
+        sc.importance(model, X, y, _methods.call(method, "importance", **how))
+
     call()
     monkeypatch.setattr(
         convert, "_converted", lambda m: replace(right(m), base=right(m).base + 0.01)

@@ -20,11 +20,16 @@ import twins_oob
 from forests import fitted, grow, leaf, split, whole_numbers
 from splitcredit import Forest, to_forest
 from splitcredit.attribution import from_arrays
-from splitcredit.importances import mda, mdi, mdi_oob, oob_attributions, penalized_gini, ufi
+from splitcredit.importances import penalized_gini
 
 PRESETS = penalized_gini.PRESETS
-OF_TRAINING_ROWS = (penalized_gini, ufi, mdi_oob, mda, oob_attributions)
-NEED_TRAINING_DATA = [measure.importance for measure in OF_TRAINING_ROWS]
+NEED_TRAINING_DATA = [
+    splitcredit.penalized_gini,
+    splitcredit.ufi,
+    splitcredit.mdi_oob,
+    splitcredit.mda,
+    splitcredit.oob_importance,
+]
 
 
 def _small(kind, seed=0, **parameters):
@@ -77,7 +82,7 @@ def test_all_presets_at_once_equal_the_twin(name):
     for preset, settings in PRESETS.items():
         twin = twins_oob.penalized_gini(forest, X, y, **settings)
         assert twins.largest_error(importances[preset].values, twin) <= twins.ROUNDING, preset
-        importance = penalized_gini.importance(forest, X, y, preset)
+        importance = splitcredit.penalized_gini(forest, X, y, preset=preset)
         assert importance.values.tobytes() == importances[preset].values.tobytes()
         assert importance.parameters == {"preset": preset, **settings}
 
@@ -94,7 +99,7 @@ SETTINGS = [
 def test_other_settings_equal_the_twin(name, given):
     forest, X, y = case(name)
     settings = PRESETS["pg_10"] | given
-    importance = penalized_gini.importance(forest, X, y, "pg_10", **given)
+    importance = splitcredit.penalized_gini(forest, X, y, preset="pg_10", **given)
     twin = twins_oob.penalized_gini(forest, X, y, **settings)
     assert twins.largest_error(importance.values, twin) <= twins.ROUNDING
     assert importance.parameters == {"preset": "pg_10", **settings}
@@ -103,7 +108,7 @@ def test_other_settings_equal_the_twin(name, given):
 @pytest.mark.parametrize("name", CASES)
 def test_ufi_equals_its_twin(name):
     forest, X, y = case(name)
-    values = ufi.importance(forest, X, y).values
+    values = splitcredit.ufi(forest, X, y).values
     assert twins.largest_error(values, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
 
 
@@ -115,7 +120,7 @@ def test_mdi_oob_equals_its_twin(name, rows, divide_by):
     options = {"rows": rows, "divide_by": divide_by}
     for output in ("all", forest.n_outputs - 1, forest.output_names[0]):
         columns = {"all": None, forest.output_names[0]: [0]}.get(output, [forest.n_outputs - 1])
-        importance = mdi_oob.importance(forest, X, y, output=output, **options)
+        importance = splitcredit.mdi_oob(forest, X, y, output=output, **options)
         twin = twins_oob.restricted_products(forest, X, y, columns=columns, **options)
         assert twins.largest_error(importance.values, twin) <= twins.ROUNDING
 
@@ -134,20 +139,20 @@ def bagged(name):
 def test_eq_10_over_in_bag_rows_is_mdi(name):
     """Gini MDI for all classes, half of it for one of two; whatever the criterion of the fit."""
     forest, X, y = bagged(name)
-    values = mdi_oob.importance(forest, X, y, rows="inbag").values
-    gini = penalized_gini.importance(forest, X, y, "mdi_inbag").values
+    values = splitcredit.mdi_oob(forest, X, y, rows="inbag").values
+    gini = splitcredit.penalized_gini(forest, X, y, preset="mdi_inbag").values
     np.testing.assert_allclose(values, gini, rtol=0, atol=1e-12)
     if forest.criterion == "gini":
-        np.testing.assert_allclose(values, mdi.importance(forest).values, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(values, splitcredit.mdi(forest).values, rtol=0, atol=1e-12)
     if forest.n_outputs == 2:
-        of_one_class = mdi_oob.importance(forest, X, y, rows="inbag", output=1).values
+        of_one_class = splitcredit.mdi_oob(forest, X, y, rows="inbag", output=1).values
         np.testing.assert_allclose(2 * of_one_class, values, rtol=0, atol=1e-12)
 
 
 def test_eq_10_of_a_regressor_is_variance_mdi():
     forest, X, y = case("values")
-    values = mdi_oob.importance(forest, X, y, rows="inbag").values
-    assert twins.largest_error(values, mdi.importance(forest).values) <= twins.ROUNDING
+    values = splitcredit.mdi_oob(forest, X, y, rows="inbag").values
+    assert twins.largest_error(values, splitcredit.mdi(forest).values) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("kind", ["two classes", "values"])
@@ -157,17 +162,20 @@ def test_rows_that_weights_draw_more_often_are_in_bag_more_often(kind):
     weights = np.random.default_rng(0).uniform(0.1, 2, 60)
     model = RandomForestRegressor if kind == "values" else RandomForestClassifier
     model = model(5, random_state=0, max_depth=4).fit(X, y, sample_weight=weights)
-    in_bag = mdi_oob.importance(model, X, y, "inbag").values
-    assert twins.largest_error(in_bag, mdi.importance(model).values) <= twins.ROUNDING
+    in_bag = splitcredit.mdi_oob(model, X, y, rows="inbag").values
+    assert twins.largest_error(in_bag, splitcredit.mdi(model).values) <= twins.ROUNDING
 
 
 def test_fits_with_weights_count_rows_without_them():
     """Their node values are no means of y, which is not held against y."""
     model, X, y = fitted("extra-trees, bagged, cancer")  # with class weights
     forest = to_forest(model, X)
-    values = penalized_gini.importance(forest, X, y, "ufi").values
+    values = splitcredit.penalized_gini(forest, X, y, preset="ufi").values
     no_values = replace(forest, value=np.zeros_like(forest.value), cover=2 * forest.cover)
-    assert values.tobytes() == penalized_gini.importance(no_values, X, y, "ufi").values.tobytes()
+    assert (
+        values.tobytes()
+        == splitcredit.penalized_gini(no_values, X, y, preset="ufi").values.tobytes()
+    )
 
 
 @pytest.mark.parametrize("function", NEED_TRAINING_DATA)
@@ -201,7 +209,7 @@ def test_what_is_not_the_training_data_is_refused(function):
 )
 def test_settings_that_there_are_not_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
-        penalized_gini.importance(*case("two classes"), **given)
+        splitcredit.penalized_gini(*case("two classes"), **given)
 
 
 @pytest.mark.parametrize("kind", [float, object, np.int16])
@@ -209,8 +217,8 @@ def test_counts_of_draws_may_be_of_any_type(kind):
     """Objects were a TypingError of the compiler."""
     forest, X, y = case("two classes")
     given = replace(forest, inbag=np.array(forest.inbag).astype(kind))
-    importance = ufi.importance(given, X, y)
-    assert importance.values.tobytes() == ufi.importance(forest, X, y).values.tobytes()
+    importance = splitcredit.ufi(given, X, y)
+    assert importance.values.tobytes() == splitcredit.ufi(forest, X, y).values.tobytes()
 
 
 def test_a_mask_of_draws_counts_each_row_once():
@@ -219,8 +227,8 @@ def test_a_mask_of_draws_counts_each_row_once():
     model = BaggingRegressor(bootstrap=False, max_samples=0.5, random_state=0).fit(X, y)
     forest = to_forest(model)
     given = replace(forest, inbag=np.array(forest.inbag) > 0)
-    importance = ufi.importance(given, X, y)
-    assert importance.values.tobytes() == ufi.importance(forest, X, y).values.tobytes()
+    importance = splitcredit.ufi(given, X, y)
+    assert importance.values.tobytes() == splitcredit.ufi(forest, X, y).values.tobytes()
 
 
 def test_settings_of_a_score_are_complete_and_known():
@@ -236,8 +244,8 @@ def test_settings_of_numpy_are_stored_as_plain_ones():
     plain = {"alpha": 0.5, "penalty": 1.0, "min_child_oob": 1, "per_row": True}
     kinds = np.float32, np.int32, np.int64, np.bool_
     given = {name: kind(plain[name]) for name, kind in zip(plain, kinds, strict=True)}
-    expected = penalized_gini.importance(*case("two classes"), **plain)
-    stored = from_arrays(penalized_gini.importance(*case("two classes"), **given).to_arrays())
+    expected = splitcredit.penalized_gini(*case("two classes"), **plain)
+    stored = from_arrays(splitcredit.penalized_gini(*case("two classes"), **given).to_arrays())
     assert stored.parameters == expected.parameters
     assert stored.values.tobytes() == expected.values.tobytes()
 
@@ -250,7 +258,7 @@ def test_names_of_scores_may_come_from_an_iterator():
 def test_choices_of_mdi_oob_that_there_are_not_are_refused():
     for choice in ({"rows": "all"}, {"divide_by": "n"}, {"output": 2}, {"output": True}):
         with pytest.raises(ValueError, match=next(iter(choice))):
-            mdi_oob.importance(*case("two classes"), **choice)
+            splitcredit.mdi_oob(*case("two classes"), **choice)
 
 
 @pytest.mark.parametrize("name", ["values", "two classes"])
@@ -259,10 +267,10 @@ def test_targets_may_be_off_by_1e_9_of_the_largest_value(name):
     forest, X, y = case(name)
     unit = 1e-9 * np.abs(forest.value).max()
     for shift in (0.9 * unit, -0.9 * unit):
-        ufi.importance(replace(forest, value=forest.value + shift), X, y)
+        splitcredit.ufi(replace(forest, value=forest.value + shift), X, y)
     for shift in (1.1 * unit, -1.1 * unit):
         with pytest.raises(ValueError, match="y is not what the forest was grown on"):
-            ufi.importance(replace(forest, value=forest.value + shift), X, y)
+            splitcredit.ufi(replace(forest, value=forest.value + shift), X, y)
 
 
 def test_values_that_are_no_means_are_not_held_against_the_targets():
@@ -270,7 +278,7 @@ def test_values_that_are_no_means_are_not_held_against_the_targets():
     X, y = whole_numbers("values", 60, 5)
     model = RandomForestRegressor(2, criterion="absolute_error", max_depth=3, random_state=0)
     forest = to_forest(model.fit(X, y), X)
-    values = ufi.importance(forest, X, y).values
+    values = splitcredit.ufi(forest, X, y).values
     assert twins.largest_error(values, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
 
 
@@ -287,7 +295,7 @@ def test_a_forest_that_knows_one_class_credits_nothing(model, label):
     attribution = splitcredit.explain(model, X)
     assert not attribution.values.any() and attribution.baseline.tolist() == [1.0]
     with pytest.raises(ValueError, match=r"y holds \['b'\], which are no classes of the model"):
-        ufi.importance(model, X, np.full(12, "b"))
+        splitcredit.ufi(model, X, np.full(12, "b"))
 
 
 @pytest.mark.parametrize("label", [None, 0])
@@ -298,7 +306,7 @@ def test_labels_that_have_no_order_are_named(label):
     model = RandomForestClassifier(3, random_state=0).fit(X, y)
     y[3] = label
     with pytest.raises(ValueError, match=r"y holds labels of the types \w+, str, which cannot"):
-        ufi.importance(model, X, y)
+        splitcredit.ufi(model, X, y)
 
 
 # Penalized Gini on examples small enough for paper, and on one scored by the author's package.
@@ -332,9 +340,9 @@ def one_split(inbag, oob):
 )
 def test_one_split_by_hand(preset, given, expected):
     forest, X, y = one_split([(6, 5), (4, 0)], [(3, 3), (4, 1)])
-    values = penalized_gini.importance(forest, X, y, preset, **given).values
+    values = splitcredit.penalized_gini(forest, X, y, preset=preset, **given).values
     assert values[0] == pytest.approx(expected, abs=1e-11)
-    assert 7 * mdi_oob.importance(forest, X, y, output=1).values[0] == pytest.approx(0.5)
+    assert 7 * splitcredit.mdi_oob(forest, X, y, output=1).values[0] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(("n_left", "n_right"), [(2, 2), (3, 5), (1, 1), (1, 6)])
@@ -346,7 +354,9 @@ def test_pg_hat_10_of_a_useless_split_is_0_on_average_if_children_have_two_rows(
         chance = comb(n_left, a) * comb(n_right, b) * p ** (a + b)
         chance *= (1 - p) ** (n_left + n_right - a - b)
         forest, X, y = one_split([(1, 1), (1, 0)], [(n_left, a), (n_right, b)])
-        gain = penalized_gini.importance(forest, X, y, "pg_hat_10", min_child_oob=1).values[0]
+        gain = splitcredit.penalized_gini(forest, X, y, preset="pg_hat_10", min_child_oob=1).values[
+            0
+        ]
         mean += chance * gain
     small = [n for n in (n_left, n_right) if n == 1]
     bias = 2 * p * (1 - p) * len(small)
@@ -409,7 +419,7 @@ IN, IN_ON = {"weights": "inbag", **OFF}, {"weights": "inbag", **OFF, "min_child_
 def test_two_trees_as_in_r(preset, given, expected):
     """Scores of the author's package, which rounds the gain of every node to three decimals."""
     forest, X, y = two_trees()
-    values = penalized_gini.importance(forest, X, y, preset, **given).values
+    values = splitcredit.penalized_gini(forest, X, y, preset=preset, **given).values
     splits = np.bincount(forest.feature[forest.feature >= 0], minlength=3)
     rounding = 0.0005 * splits / forest.n_trees + 1e-12
     assert (np.abs(values - expected) <= rounding).all()
@@ -422,12 +432,12 @@ def test_two_trees_as_in_r(preset, given, expected):
 def test_two_trees_as_in_r_half_of_pg_12(given, expected):
     """p_oob (1 - 2 p_in) + p_in^2, the package's fifth score, is half of PG(1, 2)."""
     forest, X, y = two_trees()
-    values = penalized_gini.importance(forest, X, y, "pg_12", **given).values / 2
+    values = splitcredit.penalized_gini(forest, X, y, preset="pg_12", **given).values / 2
     splits = np.bincount(forest.feature[forest.feature >= 0], minlength=3)
     assert (np.abs(values - expected) <= 0.0005 * splits / forest.n_trees + 1e-12).all()
 
 
 def test_two_trees_as_in_r_mdi():
     forest, X, y = two_trees()
-    values = penalized_gini.importance(forest, X, y, "mdi_inbag", per_row=False).values
+    values = splitcredit.penalized_gini(forest, X, y, preset="mdi_inbag", per_row=False).values
     np.testing.assert_allclose(values, [4.0149351, 4.3607060, 2.2910256], rtol=0, atol=5e-8)

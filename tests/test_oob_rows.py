@@ -16,11 +16,12 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
+import splitcredit
 import twins
 import twins_oob
 from forests import fitted, whole_numbers
-from splitcredit import explain, to_forest
-from splitcredit.importances import air, mda, mdi_oob, oob_attributions, penalized_gini, ufi
+from splitcredit import air, explain, mda, mdi_oob, oob_importance, penalized_gini, to_forest, ufi
+from splitcredit.importances.mda import permutations
 from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import layout
 from splitcredit.kernels.walks import mda as mda_kernel
@@ -52,7 +53,7 @@ CASES = ["two classes", "three classes", "values", "a tree without out-of-bag ro
 @pytest.mark.parametrize("name", CASES)
 def test_oob_attributions_equal_the_twin(name, method, rows):
     forest, X, _ = case(name)
-    attribution = oob_attributions.attribute(forest, X, method, rows)
+    attribution = splitcredit.oob_attributions(forest, X, attribution=method, rows=rows)
     twin = twins_oob.oob_attributions(forest, X, rows, METHODS[method])
     assert twins.largest_error(attribution.values, twin) <= twins.ROUNDING
     assert attribution.method == "oob_attributions" and not attribution.baseline.any()
@@ -65,7 +66,8 @@ def test_in_bag_and_out_of_bag_add_up_to_the_forest(name, method):
     model, X, _ = fitted(name)
     forest = to_forest(model, X)
     parts = [
-        oob_attributions.attribute(forest, X, method, rows).values for rows in ("inbag", "oob")
+        splitcredit.oob_attributions(forest, X, attribution=method, rows=rows).values
+        for rows in ("inbag", "oob")
     ]
     assert all(part.any() for part in parts)
     assert twins.largest_error(sum(parts), explain(forest, X, method).values) <= twins.ROUNDING
@@ -74,10 +76,10 @@ def test_in_bag_and_out_of_bag_add_up_to_the_forest(name, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_one_output_is_its_column_of_all(method):
     forest, X, _ = case("three classes")
-    all_outputs = oob_attributions.attribute(forest, X, method)
+    all_outputs = splitcredit.oob_attributions(forest, X, attribution=method)
     for c, label in enumerate(forest.output_names):
         for output in (c, label):
-            one_output = oob_attributions.attribute(forest, X, method, output=output)
+            one_output = splitcredit.oob_attributions(forest, X, attribution=method, output=output)
             assert one_output.output_names == (label,)
             error = twins.largest_error(one_output.values[:, :, 0], all_outputs.values[:, :, c])
             assert error <= twins.ROUNDING
@@ -89,7 +91,7 @@ def test_one_output_is_its_column_of_all(method):
 def test_importances_are_means_over_rows(name, output, weigh_by):
     forest, X, y = case(name)
     for method in METHODS:
-        values = oob_attributions.attribute(forest, X, method, "oob", output).values
+        values = splitcredit.oob_attributions(forest, X, attribution=method, output=output).values
         targets = np.array(twins_oob.one_hot(forest, y), float)
         targets = targets if output == "all" else targets[:, :1]
         expected, of_rows = np.zeros(forest.n_features), np.zeros((len(X), forest.n_features))
@@ -102,7 +104,9 @@ def test_importances_are_means_over_rows(name, output, weigh_by):
                 expected[k] += (phi * weight).sum() / len(X)
                 is_centered = weigh_by == "centered_y"
                 of_rows[:, k] += (phi - phi.mean() if is_centered else phi) * weight
-        importance = oob_attributions.importance(forest, X, y, method, "oob", output, weigh_by)
+        importance = splitcredit.oob_importance(
+            forest, X, y, attribution=method, output=output, weigh_by=weigh_by
+        )
         assert twins.largest_error(importance.values, expected) <= twins.ROUNDING
         squares = ((of_rows - of_rows.mean(axis=0)) ** 2).sum(axis=0) / len(X) ** 2
         error = np.sqrt((1 + is_centered) * squares)
@@ -119,7 +123,7 @@ def test_intervals_of_the_covariance_with_the_outcome_include_zero_if_outcomes_a
     for seed in range(120):
         permuted = rng.permutation(y)
         model = RandomForestRegressor(15, random_state=seed, max_depth=4).fit(X, permuted)
-        debiased = oob_attributions.importance(model, X, permuted, weigh_by="centered_y")
+        debiased = splitcredit.oob_importance(model, X, permuted, weigh_by="centered_y")
         covered.append(np.abs(debiased.values) <= 1.96 * debiased.standard_error)
     # Trees that are not linear in the outcomes need less than the factor for pairs.
     low = stats.binom.ppf(0.001, 120 * 3, 0.95) / (120 * 3)
@@ -133,7 +137,7 @@ def test_weighted_contributions_tell_a_useless_feature_from_a_useful_one():
     y = X[:, 0] * 0.4 + 0.3 > rng.random(400)
     model = RandomForestRegressor(50, random_state=0, max_features=1).fit(X, y.astype(float))
     forest = to_forest(model, X)
-    score = partial(oob_attributions.importance, forest, X, y.astype(float), weigh_by="y")
+    score = partial(splitcredit.oob_importance, forest, X, y.astype(float), weigh_by="y")
     in_bag, out_of_bag = score(rows="inbag").values, score(rows="oob").values
     assert in_bag[1] > in_bag[0]
     assert abs(out_of_bag[1]) < 0.2 * out_of_bag[0]
@@ -142,14 +146,14 @@ def test_weighted_contributions_tell_a_useless_feature_from_a_useful_one():
 @pytest.mark.parametrize("name", CASES)
 def test_mda_equals_the_twin(name):
     forest, X, y = case(name)
-    orders = mda.permutations(forest.n_features, 3)
+    orders = permutations(forest.n_features, 3)
     by_tree = twins_oob.loss_increases(forest, X, y, orders)
     by_tree = by_tree[~np.isnan(by_tree).any(axis=1)]
-    raw = mda.importance(forest, X, y, random_state=3)
+    raw = splitcredit.mda(forest, X, y, random_state=3)
     assert twins.largest_error(raw.values, by_tree.mean(axis=0)) <= twins.ROUNDING
     error = by_tree.std(axis=0) / len(by_tree) ** 0.5
     assert twins.largest_error(raw.standard_error, error) <= twins.ROUNDING
-    scaled = mda.importance(forest, X, y, scaled=True, random_state=3)
+    scaled = splitcredit.mda(forest, X, y, scaled=True, random_state=3)
     expected = [v / e if e else v for v, e in zip(by_tree.mean(axis=0), error, strict=True)]
     assert twins.largest_error(scaled.values, expected) <= 1e3 * twins.ROUNDING
     assert np.isnan(scaled.standard_error).all() and scaled.values[-1] == 0.0
@@ -158,26 +162,26 @@ def test_mda_equals_the_twin(name):
 def test_mda_with_nan_equals_the_twin():
     model, X, y = fitted("forest, NaN")
     forest = to_forest(model, X)
-    by_tree = twins_oob.loss_increases(forest, X, y, mda.permutations(forest.n_features, 0))
-    values = mda.importance(forest, X, y).values
+    by_tree = twins_oob.loss_increases(forest, X, y, permutations(forest.n_features, 0))
+    values = splitcredit.mda(forest, X, y).values
     assert twins.largest_error(values, by_tree.mean(axis=0)) <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("measure", [mda, ufi, mdi_oob, penalized_gini, oob_attributions])
+@pytest.mark.parametrize("measure", [mda, ufi, mdi_oob, penalized_gini, oob_importance])
 def test_without_any_out_of_bag_row_a_measure_of_them_is_refused(measure):
     """Zeros that read as if every feature were noise."""
     _, X, y = case("two classes")
     model = BaggingClassifier(n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"no tree has an out-of-bag row: fit with bootstrap=True"):
-        measure.importance(model, X, y)
+        measure(model, X, y)
 
 
 def test_in_bag_rows_are_measured_without_any_out_of_bag_row():
     _, X, y = case("two classes")
     model = BaggingClassifier(n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
-    assert mdi_oob.importance(model, X, y, rows="inbag").values.any()
-    assert oob_attributions.attribute(model, X, rows="inbag").values.any()
-    assert penalized_gini.importance(model, X, y, "mdi_inbag").values.any()
+    assert splitcredit.mdi_oob(model, X, y, rows="inbag").values.any()
+    assert splitcredit.oob_attributions(model, X, rows="inbag").values.any()
+    assert splitcredit.penalized_gini(model, X, y, preset="mdi_inbag").values.any()
 
 
 def test_air_takes_order_and_names_of_the_features_from_a_fitted_model():
@@ -185,17 +189,17 @@ def test_air_takes_order_and_names_of_the_features_from_a_fitted_model():
     X, y = whole_numbers("classes", 60, 5, 4)
     table = pd.DataFrame(X, columns=list("abcde"))
     model = RandomForestClassifier(4, random_state=0, max_depth=5).fit(table, y)
-    expected = air.importance(model, table, y)
+    expected = splitcredit.air(model, table, y)
     for given in (table[list("debca")], X):
-        importance = air.importance(model, given, y)
+        importance = splitcredit.air(model, given, y)
         assert importance.feature_names == tuple("abcde")
         assert importance.values.tobytes() == expected.values.tobytes()
-    unfitted = air.importance(RandomForestClassifier(4, random_state=0, max_depth=5), table, y)
+    unfitted = splitcredit.air(RandomForestClassifier(4, random_state=0, max_depth=5), table, y)
     assert unfitted.values.tobytes() == expected.values.tobytes()
     with pytest.raises(ValueError, match="X has 3 features, the model was fitted on 5"):
-        air.importance(model, X[:, :3], y)
+        splitcredit.air(model, X[:, :3], y)
     with pytest.raises(TypeError, match="the class RandomForestClassifier cannot be fitted"):
-        air.importance(RandomForestClassifier, X, y)
+        splitcredit.air(RandomForestClassifier, X, y)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +207,7 @@ def test_air_takes_order_and_names_of_the_features_from_a_fitted_model():
 )
 def test_choices_that_there_are_not_are_refused(given):
     with pytest.raises(ValueError, match=f"{next(iter(given))}="):
-        oob_attributions.importance(*case("two classes"), **given)
+        splitcredit.oob_importance(*case("two classes"), **given)
 
 
 @pytest.mark.parametrize("kind", ["classes", "values"])
@@ -211,7 +215,7 @@ def test_air_is_mdi_minus_that_of_the_shadows(kind):
     X, y = whole_numbers(kind, 80, 4)
     model = RandomForestClassifier if kind == "classes" else RandomForestRegressor
     model = model(5, max_features=3, random_state=1)
-    importance = air.importance(model, X, y, random_state=2)
+    importance = splitcredit.air(model, X, y, random_state=2)
     order = np.random.default_rng(2).permutation(80)
     with_shadows = model.fit(np.hstack([X, X[order]]), y)
     trees = [e.tree_.compute_feature_importances(normalize=False) for e in with_shadows.estimators_]
@@ -223,18 +227,18 @@ def test_air_is_mdi_minus_that_of_the_shadows(kind):
 def test_air_leaves_the_estimator_alone_and_takes_names():
     X, y = whole_numbers("classes", 80, 3)
     model = RandomForestClassifier(3, random_state=0)
-    importance = air.importance(model, pd.DataFrame(X, columns=list("abc")), y)
+    importance = splitcredit.air(model, pd.DataFrame(X, columns=list("abc")), y)
     assert not hasattr(model, "estimators_") and importance.feature_names == ("a", "b", "c")
-    assert importance.values.tobytes() == air.importance(model, X, y).values.tobytes()
+    assert importance.values.tobytes() == splitcredit.air(model, X, y).values.tobytes()
     assert importance.parameters == {"random_state": 0} and importance.method == "air"
 
 
 def test_air_refuses_what_it_cannot_fit():
     forest, X, y = case("two classes")
     with pytest.raises(TypeError, match="Forest cannot be fitted: pass an unfitted estimator"):
-        air.importance(forest, X, y)
+        splitcredit.air(forest, X, y)
     with pytest.raises(ValueError, match=r"X has 1 dimension\(s\), expected 2"):
-        air.importance(RandomForestClassifier(), X[:, 0], y)
+        splitcredit.air(RandomForestClassifier(), X[:, 0], y)
 
 
 @pytest.mark.parametrize(
@@ -253,19 +257,19 @@ def test_air_refuses_settings_for_single_features(model, name):
     """Shadows did not have them: the fit failed, or compared features with what is unlike them."""
     X, y = whole_numbers("values", 80, 3)
     with pytest.raises(ValueError, match=f"{name}=.* is for single features, and AIR adds a shad"):
-        air.importance(model, X, y)
+        splitcredit.air(model, X, y)
     for_all_features = HistGradientBoostingRegressor(interaction_cst="no_interactions", max_iter=2)
-    assert len(air.importance(for_all_features, X, y).values) == 3
+    assert len(splitcredit.air(for_all_features, X, y).values) == 3
 
 
 def test_air_takes_missing_values_of_pandas_and_names_sparse_rows():
     X, y = whole_numbers("values", 80, 3)
     with pytest.raises(ValueError, match=r"X is sparse: pass X\.toarray\(\)"):
-        air.importance(RandomForestRegressor(3), sparse.csr_matrix(X), y)
+        splitcredit.air(RandomForestRegressor(3), sparse.csr_matrix(X), y)
     X[::7, 0] = np.nan
     model = RandomForestRegressor(3, random_state=0)
-    importance = air.importance(model, pd.DataFrame(X).astype("Float64"), y)
-    assert importance.values.tobytes() == air.importance(model, X, y).values.tobytes()
+    importance = splitcredit.air(model, pd.DataFrame(X).astype("Float64"), y)
+    assert importance.values.tobytes() == splitcredit.air(model, X, y).values.tobytes()
 
 
 def test_air_refuses_masked_values_and_times():
@@ -282,10 +286,10 @@ def test_air_refuses_masked_values_and_times():
         (table, y, "column 'b' holds timedelta64"),
     ):
         with pytest.raises(ValueError, match=message):
-            air.importance(RandomForestRegressor(3), given, targets)
+            splitcredit.air(RandomForestRegressor(3), given, targets)
     with pytest.raises(ValueError, match="y has masked values: leave them out"):
         classes = np.ma.masked_array(np.arange(80) % 2, is_masked)
-        air.importance(RandomForestClassifier(3), X, classes)
+        splitcredit.air(RandomForestClassifier(3), X, classes)
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
@@ -294,9 +298,9 @@ def test_forests_with_monotonic_constraints_know_their_training_rows(kind):
     X, y = whole_numbers("values", 90, 4, 6)
     y = y > np.median(y) if kind is RandomForestClassifier else y
     model = kind(6, monotonic_cst=[1, -1, 0, 0], random_state=0).fit(X, y)
-    assert np.isfinite(ufi.importance(model, X, y).values).all()
+    assert np.isfinite(splitcredit.ufi(model, X, y).values).all()
     with pytest.raises(ValueError, match="y is not what the forest was grown on"):
-        ufi.importance(model, X, y[::-1])
+        splitcredit.ufi(model, X, y[::-1])
 
 
 @pytest.mark.parametrize("explain_rows", [True, False])
@@ -310,7 +314,7 @@ def test_forests_that_predict_otherwise_than_they_grew_are_refused_with_the_caus
             if explain_rows:
                 explain(other, rows, "oob_attributions")
             else:
-                ufi.importance(other, rows, y)
+                splitcredit.ufi(other, rows, y)
 
 
 def test_attributions_of_rows_that_the_forest_did_not_see_are_refused():
@@ -326,7 +330,7 @@ def test_a_seed_is_a_whole_number_from_0(method, seed):
     X, y = whole_numbers("values", 30, 4, 6)
     model = RandomForestRegressor(2, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"random_state=.*whole number"):
-        method.importance(model, X, y, random_state=seed)
+        method(model, X, y, random_state=seed)
 
 
 @pytest.mark.parametrize(
@@ -336,15 +340,15 @@ def test_a_seed_is_a_whole_number_from_0(method, seed):
 def test_settings_of_penalized_gini_are_checked(name, value):
     forest, X, y = case("values")
     with pytest.raises(ValueError, match=f"{name}="):
-        penalized_gini.importance(forest, X, y, **{name: value})
+        splitcredit.penalized_gini(forest, X, y, **{name: value})
 
 
 def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
     """The twin takes its orders from the measure, so it would agree with any."""
     forest, X, y = case("values")
-    seed_0, seed_1 = (mda.importance(forest, X, y, random_state=seed).values for seed in (0, 1))
+    seed_0, seed_1 = (splitcredit.mda(forest, X, y, random_state=seed).values for seed in (0, 1))
     assert not np.array_equal(seed_0, seed_1)
-    orders = mda.permutations(4, 3)
+    orders = permutations(4, 3)
     assert not np.array_equal(orders(0, 50), orders(1, 50))
     assert (np.sort(orders(0, 50), axis=1) == np.arange(50)).all()
     assert (orders(0, 50) != np.arange(50)).any(axis=1).all()
@@ -352,17 +356,17 @@ def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
 
 def test_mda_does_not_depend_on_how_many_orders_are_held_at_once(monkeypatch):
     forest, X, y = case("values")
-    values = mda.importance(forest, X, y).values
+    values = splitcredit.mda(forest, X, y).values
     monkeypatch.setattr(mda_kernel, "ORDERS", 1)
-    assert mda.importance(forest, X, y).values.tobytes() == values.tobytes()
+    assert splitcredit.mda(forest, X, y).values.tobytes() == values.tobytes()
 
 
 @pytest.mark.parametrize("rows", ["inbag", "oob"])
 def test_tree_shap_of_bags_does_not_depend_on_chunks_of_trees(monkeypatch, rows):
     """Trees behind the first chunk have bags of their own."""
     forest, X, _ = case("three classes")
-    values = oob_attributions.attribute(forest, X, "tree_shap", rows).values
+    values = splitcredit.oob_attributions(forest, X, rows=rows).values
     monkeypatch.setattr(layout, "CHUNK", 1)
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
-    in_chunks = oob_attributions.attribute(forest, X, "tree_shap", rows).values
+    in_chunks = splitcredit.oob_attributions(forest, X, rows=rows).values
     assert in_chunks.tobytes() == values.tobytes()

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
+import splitcredit
 from forests import whole_numbers
-from splitcredit import _progress, importance
+from splitcredit import _progress
 from splitcredit.importances import sage
 
 
@@ -46,7 +47,7 @@ def test_the_bar_of_sampled_methods_moves_and_ends(method, capsys):
     X, y = whole_numbers("values", 60, 4)
     model = RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, y)
     more = {"n_permutations": 100} if method == "sage" else {}
-    importance(model, X, y, method=method, progress=True, **more)
+    getattr(splitcredit, method)(model, X, y, progress=True, **more)
     total = {"sage": 100, "permutation": 21, "mda": 5}[method]
     assert f"{total}/{total}" in capsys.readouterr().err
 
@@ -55,8 +56,8 @@ def test_sage_forecasts_the_permutations_that_it_takes():
     """Red if the estimate forgets that errors fall with the root of their number."""
     X, y = whole_numbers("values", 60, 4)
     model = RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, y)
-    taken = importance(model, X, y, method="sage", threshold=0.01)
-    first = importance(model, X, y, method="sage", n_permutations=sage.ROUND)
+    taken = splitcredit.sage(model, X, y, threshold=0.01)
+    first = splitcredit.sage(model, X, y, n_permutations=sage.ROUND)
     expected = sage._needed(sage.ROUND, first.values, first.standard_error, 0.01)
     assert 0.5 * expected < taken.parameters["n_permutations"] < 2 * expected
     assert expected > 4 * sage.ROUND
@@ -73,10 +74,10 @@ forest = RandomForestClassifier(50, random_state=0).fit(X, y)
 boosted = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
 more = dict(background=X, model_output="probability")
 calls = {
-    "sage": lambda n: splitcredit.importance(forest, X, y, "sage", n_permutations=n**2),
-    "permutation": lambda n: splitcredit.importance(forest, X, y, "permutation", n_repeats=n),
-    "explain": lambda n: splitcredit.explain(
-        boosted, X, "tree_shap_interventional", n_permutations=n, **more
+    "sage": lambda n: splitcredit.sage(forest, X, y, n_permutations=n**2),
+    "permutation": lambda n: splitcredit.permutation(forest, X, y, n_repeats=n),
+    "explain": lambda n: splitcredit.tree_shap_interventional(
+        boosted, X, n_permutations=n, **more
     ),
 }
 for name, call in calls.items():

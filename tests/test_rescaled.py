@@ -13,10 +13,9 @@ from xgboost import XGBClassifier, XGBRegressor
 import twins
 import twins_interventional
 from forests import DRAWN, caterpillar, grow, leaf, random_forest, rows_on_thresholds, split
-from splitcredit import to_forest
+from splitcredit import to_forest, tree_shap_interventional
 from splitcredit.importances import _rescaling
 from splitcredit.importances import tree_shap_interventional as measure
-from splitcredit.importances.tree_shap_interventional import explain
 from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.interventional import explain as kernel
 
@@ -41,7 +40,7 @@ def test_values_equal_the_definition(name, curve):
     """By all subsets for each background row, in trees with NaN, repeated features, a base."""
     forest = DRAWN[name]()
     X, background = drawn(forest)
-    ours = explain(forest, X, background, model_output=curve, y=Y).values[:, :, 0]
+    ours = tree_shap_interventional(forest, X, background, model_output=curve, y=Y).values[:, :, 0]
     twin = twins_interventional.rescaled(forest, X, background, CURVES[curve])
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
@@ -79,7 +78,7 @@ def test_a_stump_by_hand():
     """Margins 0 and log 3 mean probabilities of 1/2 and 3/4, and x has half of z's on its side."""
     forest = grow([split(1, 0.5, leaf(0.0), leaf(np.log(3.0)))], 3, aggregate="sum")
     X, background = np.array([[0.0, 1.0, 0.0]]), np.array([[9.0, 0.0, 9.0], [9.0, 1.0, 9.0]])
-    attribution = explain(forest, X, background, model_output="probability")
+    attribution = tree_shap_interventional(forest, X, background, model_output="probability")
     assert np.allclose(attribution.values[0, :, 0], [0, 1 / 8, 0], rtol=0, atol=1e-15)
     assert np.allclose(attribution.baseline, [5 / 8], rtol=0, atol=1e-15)
 
@@ -89,7 +88,7 @@ def test_values_and_baseline_add_up_to_what_is_explained(curve):
     forest = random_forest(23, n_trees=9, aggregate="sum", base=[-0.25])
     X, background = rows_on_thresholds(forest, 60), rows_on_thresholds(forest, 40, 1)
     y = np.arange(60) % 2
-    totals = explain(forest, X, background, model_output=curve, y=y).totals()[:, 0]
+    totals = tree_shap_interventional(forest, X, background, model_output=curve, y=y).totals()[:, 0]
     expected = _rescaling.transformed(curve, forest.predict(X)[:, 0], y)
     assert twins.largest_error(totals, expected) <= twins.ROUNDING
 
@@ -146,7 +145,7 @@ def test_values_equal_those_of_shap(curve):
         values = shap.TreeExplainer(model, background, model_output=theirs).shap_values(X, y)
         forest = to_forest(model)
         forest = replace(forest, threshold=forest.threshold.astype(np.float32))
-        ours = explain(forest, X, background, model_output=curve, y=y)
+        ours = tree_shap_interventional(forest, X, background, model_output=curve, y=y)
         assert twins.largest_error(values, ours.values[:, :, 0]) <= 1e-6
 
 
@@ -156,10 +155,10 @@ def test_values_do_not_depend_on_threads_or_chunks(monkeypatch):
     y = np.arange(50) % 2
     arguments = {"model_output": "log_loss", "y": y}
     with threads(2):
-        by_two_threads = explain(forest, X, background, **arguments)
+        by_two_threads = tree_shap_interventional(forest, X, background, **arguments)
     monkeypatch.setattr(measure, "_CHUNK", 210)
     with threads(1):
-        by_one_thread = explain(forest, X, background, **arguments)
+        by_one_thread = tree_shap_interventional(forest, X, background, **arguments)
     assert by_one_thread.values.tobytes() == by_two_threads.values.tobytes()
     assert by_one_thread.baseline.tobytes() == by_two_threads.baseline.tobytes()
 
@@ -167,7 +166,9 @@ def test_values_do_not_depend_on_threads_or_chunks(monkeypatch):
 def test_no_rows_give_no_values():
     forest = random_forest(25)
     for curve in CURVES:
-        attribution = explain(forest, np.zeros((0, 6)), np.zeros((2, 6)), model_output=curve, y=[])
+        attribution = tree_shap_interventional(
+            forest, np.zeros((0, 6)), np.zeros((2, 6)), model_output=curve, y=[]
+        )
         assert attribution.values.shape == (0, 6, 1)
 
 
@@ -188,7 +189,7 @@ def test_no_rows_give_no_values():
 )
 def test_what_does_not_fit_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
-        explain(random_forest(26), np.zeros((2, 6)), np.zeros((2, 6)), **given)
+        tree_shap_interventional(random_forest(26), np.zeros((2, 6)), np.zeros((2, 6)), **given)
 
 
 def test_a_1_that_may_be_the_label_of_the_other_class_has_no_log_loss():
@@ -198,8 +199,8 @@ def test_a_1_that_may_be_the_label_of_the_other_class_has_no_log_loss():
     model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y)
     forest, given = to_forest(model), {"background": X[:9], "model_output": "log_loss"}
     with pytest.raises(ValueError, match=r"y holds 1, which may mean another class .* y == 2 does"):
-        explain(forest, X[y == 1], y=y[y == 1], **given)
-    totals = explain(forest, X, y=y == 2, **given).totals()[:, 0]
+        tree_shap_interventional(forest, X[y == 1], y=y[y == 1], **given)
+    totals = tree_shap_interventional(forest, X, y=y == 2, **given).totals()[:, 0]
     of_own_class = model.predict_proba(X)[np.arange(60), y - 1]
     assert np.abs(totals + np.log(of_own_class)).max() < 1e-12
 
@@ -207,4 +208,6 @@ def test_a_1_that_may_be_the_label_of_the_other_class_has_no_log_loss():
 def test_a_forest_with_several_outputs_is_refused():
     forest = random_forest(27, n_outputs=2)
     with pytest.raises(ValueError, match=r"needs a forest with one output, or .* this one has 2"):
-        explain(forest, np.zeros((2, 6)), np.zeros((2, 6)), model_output="probability")
+        tree_shap_interventional(
+            forest, np.zeros((2, 6)), np.zeros((2, 6)), model_output="probability"
+        )

@@ -35,8 +35,8 @@ from forests import (
 from reproduction import theory
 from reproduction.datasets import led
 from splitcredit import Importance, to_forest
+from splitcredit import sage as sage_of
 from splitcredit.importances import sage as sage_method
-from splitcredit.importances.sage import importance
 from splitcredit.kernels.walks import background_masks
 from splitcredit.kernels.walks import sage as kernel
 
@@ -61,13 +61,13 @@ def regression():
 
 def of_led(loss="cross_entropy", **options):
     """SAGE of the forest on led."""
-    return importance(led_forest()[1], LED.X, LED.y, loss, **options)
+    return sage_of(led_forest()[1], LED.X, LED.y, loss=loss, **options)
 
 
 def of_regression(**options):
     """SAGE of the small regressor."""
     _, forest, X, y = regression()
-    return importance(forest, X, y, **options)
+    return sage_of(forest, X, y, **options)
 
 
 def drawn(name):
@@ -88,7 +88,7 @@ def test_exact_values_equal_the_definition(name, table, monkeypatch):
     forest, X, y, labels, background = drawn(name)
     fractions = forest.n_outputs > 1 and forest.predict(X).min() >= 0
     for loss in ("mse", "cross_entropy") if fractions else ("mse",):
-        ours = importance(forest, X, labels, loss, background, algorithm="exact")
+        ours = sage_of(forest, X, labels, loss=loss, background=background, algorithm="exact")
         twin = twins_sage.sage(forest, forest.prepare(X), y, forest.prepare(background), loss)
         assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
         assert not ours.standard_error.any() and ours.parameters["n_permutations"] == 0
@@ -112,7 +112,9 @@ def test_means_over_masks_are_those_of_predictions(words, n_background, monkeypa
 @pytest.mark.parametrize("imputer", ["marginal", "conditional"])
 def test_exact_values_of_a_regressor_equal_the_definition(imputer):
     _, forest, X, y = regression()
-    ours = importance(forest, X[:15], y[:15], "mse", X, imputer, "exact").values
+    ours = sage_of(
+        forest, X[:15], y[:15], loss="mse", background=X, imputer=imputer, algorithm="exact"
+    ).values
     twin = twins_sage.sage(forest, X[:15], y[:15], X, "mse", imputer)
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
@@ -124,7 +126,7 @@ def test_with_the_bayes_classifier_it_is_equation_4_of_sutera2021():
         joint[(*x, digit)] = 0.1
     bayes = to_forest(DecisionTreeClassifier(criterion="entropy").fit(LED.X, LED.y))
     in_bits = theory.mdi_totally_randomized(theory.JointDistribution(joint))
-    ours = importance(bayes, LED.X, LED.y, imputer="conditional", algorithm="exact").values
+    ours = sage_of(bayes, LED.X, LED.y, imputer="conditional", algorithm="exact").values
     assert twins.largest_error(ours, log(2) * in_bits) <= twins.ROUNDING
     assert twins.largest_error(ours.sum(), log(10)) <= twins.ROUNDING
 
@@ -156,7 +158,7 @@ def test_a_stump_by_hand(wrong):
     forest = grow([split(0, 0.5, leaf([1.0, 0.0]), leaf([0.0, 1.0]))], 1)
     y = ["class 1", "class 0"] if wrong else ["class 0", "class 1"]
     for algorithm in ("exact", "sampled"):
-        value = importance(forest, [[0], [1]], y, algorithm=algorithm, n_permutations=2).values[0]
+        value = sage_of(forest, [[0], [1]], y, algorithm=algorithm, n_permutations=2).values[0]
         assert value == pytest.approx(log(2) + log(1e-12) * wrong, rel=1e-14)
 
 
@@ -164,8 +166,8 @@ def test_correlated_features_share_with_the_conditional_imputer():
     """A copy that no tree tests is worth nothing to the forest, but tells as much."""
     forest = grow([split(0, 0.5, leaf(0.0), leaf(2.0))], 2)
     X, y = [[0, 0], [1, 1]], [0, 2]
-    marginal = importance(forest, X, y, algorithm="exact").values
-    conditional = importance(forest, X, y, imputer="conditional", algorithm="exact").values
+    marginal = sage_of(forest, X, y, algorithm="exact").values
+    conditional = sage_of(forest, X, y, imputer="conditional", algorithm="exact").values
     assert marginal.tolist() == [1.0, 0.0] and conditional.tolist() == [0.5, 0.5]
 
 
@@ -211,12 +213,12 @@ def test_a_single_feature_stops_by_its_own_value():
     X = np.random.default_rng(0).normal(size=(200, 1))
     y = X[:, 0] + np.random.default_rng(1).normal(size=200)
     model = RandomForestRegressor(3, max_depth=4, random_state=0).fit(X, y)
-    sampled, exact = importance(model, X, y), importance(model, X, y, algorithm="exact")
+    sampled, exact = sage_of(model, X, y), sage_of(model, X, y, algorithm="exact")
     assert sampled.parameters["n_permutations"] < 2**15
     assert sampled.standard_error[0] <= 0.05 * sampled.values[0]
     assert abs(sampled.values[0] - exact.values[0]) <= 4 * sampled.standard_error[0]
     unused = RandomForestRegressor(3, min_samples_leaf=101, random_state=0).fit(X, y)
-    assert importance(unused, X, y).parameters["n_permutations"] == sage_method.ROUND
+    assert sage_of(unused, X, y).parameters["n_permutations"] == sage_method.ROUND
 
 
 def test_smaller_thresholds_take_more_permutations():
@@ -229,7 +231,7 @@ def test_labels_may_be_text_or_numbers():
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     by_name = to_forest(DecisionTreeClassifier(random_state=0).fit(X, names))
     values = [
-        importance(f, X, t, "mse", X[::10], n_permutations=50).values
+        sage_of(f, X, t, loss="mse", background=X[::10], n_permutations=50).values
         for f, t in ((to_forest(model), y), (by_name, names), (by_name, names.tolist()))
     ]
     assert values[0].tobytes() == values[1].tobytes() == values[2].tobytes()
@@ -261,7 +263,7 @@ def test_a_large_table_is_its_own_background_in_part(monkeypatch):
     monkeypatch.setattr(sage_method, "BACKGROUND", 15)
     drawn = [of_regression(n_permutations=9, random_state=s) for s in (0, 0, 1)]
     _, forest, X, y = regression()
-    given = importance(forest, X, y, background=X, n_permutations=9)
+    given = sage_of(forest, X, y, background=X, n_permutations=9)
     assert [r.parameters["n_background"] for r in (*drawn, given)] == [15, 15, 15, 40]
     assert drawn[0].values.tobytes() == drawn[1].values.tobytes() != drawn[2].values.tobytes()
     assert of_regression(algorithm="exact").parameters["n_background"] == 40
@@ -274,7 +276,7 @@ def test_features_of_equal_importance_end_in_a_warning(monkeypatch):
     forest = grow([split(0, 0.5, leaf(0.0), inner)], 2)
     X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     with pytest.warns(UserWarning, match=r"SAGE stopped after 1024 permutations .*raise threshold"):
-        importance(forest, X, [0, 0, 0, 12])
+        sage_of(forest, X, [0, 0, 0, 12])
 
 
 @pytest.mark.parametrize("k", [1, 7])
@@ -288,8 +290,8 @@ def test_values_agree_with_sage_importance(k, loss):
     estimator = sage.PermutationEstimator(sage.MarginalImputer(model, LED.X), loss, random_state=0)
     theirs = estimator(LED.X, y, thresh=0.05, bar=False)
     options = {"loss": loss.replace(" ", "_")}
-    exact = importance(forest, LED.X, LED.y, **options, algorithm="exact").values
-    ours = importance(forest, LED.X, LED.y, **options)
+    exact = sage_of(forest, LED.X, LED.y, **options, algorithm="exact").values
+    ours = sage_of(forest, LED.X, LED.y, **options)
     assert (np.abs(theirs.values - exact) <= 4 * theirs.std).all()
     error_of_difference = np.hypot(theirs.std, ours.standard_error)
     assert (np.abs(theirs.values - ours.values) <= 4 * error_of_difference).all()
@@ -347,7 +349,7 @@ BAD = [
 def test_bad_input_is_refused(change, message):
     data = {"X": np.zeros((2, 3)), "y": ["class 0", "class 1"]} | change
     with pytest.raises(ValueError, match=message):
-        importance(stump(), **data)
+        sage_of(stump(), **data)
 
 
 @pytest.mark.parametrize(
@@ -361,27 +363,27 @@ def test_bad_input_is_refused(change, message):
 )
 def test_bad_targets_of_regressors_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
-        importance(grow([leaf(2.0)], 2), np.zeros((1, 2)), y)
+        sage_of(grow([leaf(2.0)], 2), np.zeros((1, 2)), y)
 
 
 def test_masked_classes_are_refused():
     """Red if the class below the mask counts."""
     y = np.ma.array(["class 0", "class 1"], mask=[False, True])
     with pytest.raises(ValueError, match="y has masked values: leave them out"):
-        importance(stump(), np.zeros((2, 3)), y)
+        sage_of(stump(), np.zeros((2, 3)), y)
 
 
 @pytest.mark.parametrize("name", ["float64, <=", "sum with a base"])
 def test_cross_entropy_is_refused_where_predictions_are_no_probabilities(name):
     forest, X, _, y, _ = drawn(name)
     with pytest.raises(ValueError, match=r'probabilities of classes, .* are not: use loss="mse"'):
-        importance(forest, X, y, "cross_entropy")
+        sage_of(forest, X, y, loss="cross_entropy")
 
 
 def test_exact_values_of_many_features_are_refused():
     forest = grow([leaf(2.0)], 16)
     with pytest.raises(ValueError, match=r'2\*\*16 are too many: use algorithm="sampled"'):
-        importance(forest, np.zeros((1, 16)), [0], algorithm="exact")
+        sage_of(forest, np.zeros((1, 16)), [0], algorithm="exact")
 
 
 @pytest.mark.parametrize("n_permutations", [2, 511, 1300])
@@ -432,7 +434,7 @@ def test_boosted_classifiers_are_measured_by_their_probabilities(
     """Red if the mean over the background is of scores; by the model's own probabilities."""
     monkeypatch.setattr(kernel, "TABLE", table)
     model, X, y = boosted(f"{name}, {classes}")
-    ours = importance(model, X[:9], y[:9], loss, X[20:40], algorithm="exact").values
+    ours = sage_of(model, X[:9], y[:9], loss=loss, background=X[20:40], algorithm="exact").values
     indices = np.unique(y, return_inverse=True)[1][:9]
     exact = twins_sage.sage_of(model.predict_proba, X[:9], indices, X[20:40], loss)
     # XGBoost adds up its trees and takes exponentials in single precision.
@@ -443,8 +445,8 @@ def test_boosted_classifiers_are_measured_by_their_probabilities(
 def test_sampled_values_of_boosted_classifiers_lie_within_4_standard_errors(imputer, monkeypatch):
     monkeypatch.setattr(kernel, "TABLE", 0)
     model, X, y = boosted("lightgbm, three")
-    exact = importance(model, X, y, imputer=imputer, algorithm="exact").values
-    sampled = importance(model, X, y, imputer=imputer)
+    exact = sage_of(model, X, y, imputer=imputer, algorithm="exact").values
+    sampled = sage_of(model, X, y, imputer=imputer)
     assert (np.abs(sampled.values - exact) <= 4 * sampled.standard_error).all()
 
 
@@ -455,7 +457,7 @@ def test_raw_scores_of_classes_are_refused(name, loss):
     model, X, y = boosted(name)
     for given in (model, to_forest(boosted("lightgbm, three")[0])):
         with pytest.raises(ValueError, match=r"on the scale of y, and .* raw scores of"):
-            importance(given, X, y, loss=loss, algorithm="exact")
+            sage_of(given, X, y, loss=loss, algorithm="exact")
 
 
 def test_isolation_forests_have_no_target():
@@ -463,7 +465,7 @@ def test_isolation_forests_have_no_target():
     X, y = whole_numbers("values", 90, 3, 4)
     model = IsolationForest(n_estimators=3, random_state=0).fit(X)
     with pytest.raises(ValueError, match="an isolation forest, which predicts the length"):
-        importance(model, X, y)
+        sage_of(model, X, y)
 
 
 @pytest.mark.parametrize("shape", [(90, 2), (90,)])
@@ -471,7 +473,7 @@ def test_several_targets_are_refused_as_such(shape):
     X, y = whole_numbers("values", 90, 3, 4)
     model = RandomForestRegressor(3, random_state=0).fit(X, np.c_[y, -y])
     with pytest.raises(ValueError, match=r"several targets, .'y0', 'y1'.*a model for each"):
-        importance(model, X, np.zeros(shape))
+        sage_of(model, X, np.zeros(shape))
 
 
 @pytest.mark.parametrize("bytes_of_table", [None, 0])
@@ -481,7 +483,7 @@ def test_nan_is_no_number_above_all_thresholds(bytes_of_table, monkeypatch):
     tree = split(0, 0.5, leaf([1.0]), leaf([5.0]), missing_left=True)
     forest = grow([tree], 2, missing=True, output_names=("output",))
     X, y = np.array([[9.0, 0.0], [np.nan, 0.0], [0.0, 1.0]]), np.array([5.0, 1.0, 2.0])
-    ours = importance(forest, X, y, "mse", algorithm="exact").values
+    ours = sage_of(forest, X, y, loss="mse", algorithm="exact").values
     rows = forest.prepare(X)
     twin = twins_sage.sage(forest, rows, y, rows, "mse")
     assert twins.largest_error(ours, twin) <= twins.ROUNDING

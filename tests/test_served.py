@@ -52,9 +52,9 @@ def called(model, method, y):
     if "scale" in method.needs or "importance" not in method.functions:
         return splitcredit.rank(model, X[:1], method.name, scale=0.1, output=0)
     if "explain" in method.functions:
-        return splitcredit.explain(model, X, method.name, **more)
+        return getattr(splitcredit, method.name)(model, X, **more)
     data = (X, y) if method.takes("X") else ()
-    return splitcredit.importance(model, *data, method=method.name, **more)
+    return method.function("importance")(model, *data, **more)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -1,5 +1,6 @@
 """Probabilities and losses of several classes: definition, shap's explainers, errors, chunks."""
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -8,9 +9,10 @@ import shap
 from lightgbm import LGBMClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
+import splitcredit
 import twins_sage
 from forests import whole_numbers
-from splitcredit import _chunks, explain, importance, to_forest
+from splitcredit import _chunks, importance, to_forest
 from splitcredit.importances import _coalitions
 from splitcredit.importances.sage import link_of
 
@@ -30,7 +32,7 @@ def case():
 def explained(case, curve, n=4, **options):
     model, X, y = case
     given = {"background": X[60:70], "y": y[:n], "model_output": curve, **options}
-    return explain(model, X[:n], "tree_shap_interventional", **given)
+    return splitcredit.tree_shap_interventional(model, X[:n], **given)
 
 
 def by_definition(case, curve, n=4):
@@ -113,9 +115,9 @@ def test_many_features_are_sampled_and_the_importance_is_the_mean():
     X, y = whole_numbers("classes", 90, 12, 4)
     model = LGBMClassifier(n_estimators=8, min_child_samples=3, verbose=-1).fit(X, y % 3)
     given = {"background": X[:8], "model_output": "probability"}
-    ours = explain(model, X[:5], "tree_shap_interventional", **given)
+    ours = splitcredit.tree_shap_interventional(model, X[:5], **given)
     assert ours.parameters["n_permutations"] == _coalitions.PERMUTATIONS
-    mean = importance(model, X[:5], method="tree_shap_interventional", **given)
+    mean = importance(model, X[:5], method=partial(splitcredit.tree_shap_interventional, **given))
     assert np.allclose(mean.values, np.abs(ours.values).mean(axis=0).sum(axis=1), atol=1e-15)
 
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import splitcredit
 import twins_oob
 import twins_subset_forest as twin
 from batches import Batch
@@ -12,7 +13,6 @@ from reproduction import datasets, models, seeds
 from reproduction.datasets import Dataset
 from reproduction.metrics import _subset_forest, metric, single_children
 from splitcredit.forest import LEAF
-from splitcredit.importances import mdi, penalized_gini
 
 MIXED = {"dataset": "mixed_categories", "n_samples": 60, "effect": 0.15}
 
@@ -128,17 +128,23 @@ def test_scores_are_sums_over_the_columns_of_a_feature():
     values = values[list(data.feature_names)]
     seed = [estimator.random_state, *b"forest"]
     grown = _subset_forest.grow(data.X, data.y, 8, 2, seed)
-    of_columns = len(data.y) * mdi.importance(grown.forest).values
+    of_columns = len(data.y) * splitcredit.mdi(grown.forest).values
     by_hand = [of_columns[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["mdi_rows"].to_numpy() == pytest.approx(by_hand)
-    pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "ufi", per_row=False).values
+    pg = splitcredit.penalized_gini(
+        grown.forest, grown.rows, data.y, preset="ufi", per_row=False
+    ).values
     by_hand = [pg[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["pg_051_inbag"].to_numpy() == pytest.approx(by_hand)
     every_split = {"weights": "oob", "min_child_oob": 0, "correction": "own"}
-    pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "pg_hat_10", **every_split)
+    pg = splitcredit.penalized_gini(
+        grown.forest, grown.rows, data.y, preset="pg_hat_10", **every_split
+    )
     by_hand = [pg.values[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["pg_hat_10_all_splits"].to_numpy() == pytest.approx(by_hand)
-    pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "pg_051", min_child_oob=0)
+    pg = splitcredit.penalized_gini(
+        grown.forest, grown.rows, data.y, preset="pg_051", min_child_oob=0
+    )
     by_hand = [pg.values[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["pg_051_all_splits"].to_numpy() == pytest.approx(by_hand)
     children = single_children.in_a_tree(grown.forest, grown.rows, data.y)

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
+import splitcredit
 import twins
 from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
@@ -20,7 +21,6 @@ from reproduction.planning import configuration
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import explain, to_forest
-from splitcredit.importances import get_method
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = PAPERS / "sutera2021" / "claims"
@@ -370,7 +370,7 @@ def test_s16_masking_favors_segments_1_and_4(limits):
 def _mdi_shares(data, k, n_trees, seed):
     recipe = {**FULL["models"]["extra_trees"], "max_features": k, "random_state": seed}
     model = models.fit(recipe | {"n_estimators": n_trees}, data.X, data.y)
-    values = get_method("mdi", "importance")(to_forest(model)).values
+    values = splitcredit.mdi(to_forest(model)).values
     return values / values.sum()
 
 
@@ -776,7 +776,7 @@ def test_controls_equal_their_definitions(small, control):
 def test_log_loss_saved_averages_to_mdi(small):
     data, forest, _ = small["iris"]
     saved = class_correlation.saved(forest, data.X, data.y, "log_loss")
-    mdi = get_method("mdi", "importance")(forest).values
+    mdi = splitcredit.mdi(forest).values
     assert saved.mean(axis=0) == pytest.approx(mdi, abs=1e-12)
     # A class that is not there any more has lost all that can be lost.
     of_absent_class = class_correlation.saved(forest, data.X[:1], np.array([2]), "log_loss")

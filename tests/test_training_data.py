@@ -10,13 +10,14 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
+import splitcredit
 import twins
 import twins_oob
 from forests import whole_numbers
 from splitcredit import to_forest
-from splitcredit.importances import _training, mda, oob_attributions, ufi
+from splitcredit.importances import _training
 
-MEASURES = [ufi.importance, mda.importance, oob_attributions.importance]
+MEASURES = [splitcredit.ufi, splitcredit.mda, splitcredit.oob_importance]
 BALANCED = {"class_weight": "balanced_subsample", "bootstrap": True, "random_state": 0}
 
 
@@ -75,9 +76,9 @@ def test_weights_of_classes_may_be_whole_numbers():
         whole = not (forest.cover % 1).any() and forest.cover[0] == 12
         drawn = forest.inbag[0, :4].sum()
         if whole and forest.n_nodes == 3 and drawn != 6 and (forest.inbag == 0).any():
-            values = ufi.importance(forest, X, y).values
+            values = splitcredit.ufi(forest, X, y).values
             assert twins.largest_error(values, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
-            assert oob_attributions.attribute(forest, X).values.any()
+            assert splitcredit.oob_attributions(forest, X).values.any()
             return
     pytest.fail("no tree has whole weights that are no counts")
 

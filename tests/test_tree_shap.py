@@ -1,12 +1,13 @@
 """TreeSHAP against enumeration, exact fractions, shap's own C code and a printed example."""
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import numba
 import numpy as np
 import pytest
 
+import splitcredit
 import twins
 from forests import (
     DRAWN,
@@ -127,7 +128,7 @@ EXACT = [
 def test_deep_and_fitted_trees_are_exact(case, algorithm):
     """At depth 150 extend/unwind is off by 1e22 times the answer."""
     forest, X, exact = with_exact_values(*case)
-    attribution = explain(forest, X, algorithm=algorithm)
+    attribution = splitcredit.tree_shap(forest, X, algorithm=algorithm)
     assert twins.largest_error(attribution.values, exact) <= twins.ROUNDING
     assert twins.largest_error(attribution.totals(), twins.predict(forest, X)) <= twins.ROUNDING
 
@@ -197,10 +198,10 @@ def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, 
     if algorithm == "tables" and name == "deep":
         return
     X = rows_on_thresholds(forest, 100)
-    before = explain(forest, X, output=output, algorithm=algorithm).values
+    before = splitcredit.tree_shap(forest, X, output=output, algorithm=algorithm).values
     monkeypatch.setattr(module, "CHUNK", size)
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
-    after = explain(forest, X, output=output, algorithm=algorithm).values
+    after = splitcredit.tree_shap(forest, X, output=output, algorithm=algorithm).values
     assert after.tobytes() == before.tobytes()
 
 
@@ -212,15 +213,18 @@ def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
     if algorithm == "tables" and name == "deep":
         return
     X = rows_on_thresholds(forest, 600)
-    values = explain(forest, X, algorithm=algorithm).values
+    values = splitcredit.tree_shap(forest, X, algorithm=algorithm).values
     for rows in (np.arange(len(X))[::-1], np.arange(3, 400, 7), np.array([599])):
-        assert explain(forest, X[rows], algorithm=algorithm).values.tobytes() == (
+        assert splitcredit.tree_shap(forest, X[rows], algorithm=algorithm).values.tobytes() == (
             np.ascontiguousarray(values[rows]).tobytes()
         )
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
-        assert explain(forest, X, algorithm=algorithm).values.tobytes() == values.tobytes()
+        assert (
+            splitcredit.tree_shap(forest, X, algorithm=algorithm).values.tobytes()
+            == values.tobytes()
+        )
     finally:
         numba.set_num_threads(before)
 
@@ -233,7 +237,7 @@ def test_every_algorithm_gives_the_same(name):
     for algorithm in kernel.ALGORITHMS:
         if algorithm == "tables" and name.startswith("depth 45"):
             continue  # refused, see below
-        ours = explain(forest, X, algorithm=algorithm).values
+        ours = splitcredit.tree_shap(forest, X, algorithm=algorithm).values
         assert twins.largest_error(ours, expected) <= twins.ROUNDING, algorithm
 
 
@@ -241,8 +245,8 @@ def test_every_algorithm_gives_the_same(name):
 def test_rows_and_blocks_give_the_same_bytes(name):
     forest = MADE[name] if name in MADE else DRAWN[name]()
     X = rows_on_thresholds(forest, 50)
-    blocks = explain(forest, X, algorithm="blocks").values
-    assert explain(forest, X, algorithm="rows").values.tobytes() == blocks.tobytes()
+    blocks = splitcredit.tree_shap(forest, X, algorithm="blocks").values
+    assert splitcredit.tree_shap(forest, X, algorithm="rows").values.tobytes() == blocks.tobytes()
 
 
 def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():
@@ -253,9 +257,9 @@ def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():
 
 def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="available are 'auto', 'blocks', 'tables', 'rows'"):
-        explain(MADE["deep"], np.zeros((1, 20)), algorithm="quick")
+        splitcredit.tree_shap(MADE["deep"], np.zeros((1, 20)), algorithm="quick")
     with pytest.raises(ValueError, match="depth at most 8, and this forest has one of depth 45"):
-        explain(MADE["deep"], np.zeros((1, 20)), algorithm="tables")
+        splitcredit.tree_shap(MADE["deep"], np.zeros((1, 20)), algorithm="tables")
 
 
 @pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
@@ -266,7 +270,7 @@ def test_features_of_a_group_become_known_together(name, algorithm):
     groups = {"some": [names[2], 0], "one": [1]}
     players = [[2, 0], [1], *([j] for j in range(3, forest.n_features))]
     expected = twins.tree_shap_by_subsets(forest, X, players=players)
-    ours = explain(forest, X, groups=groups, algorithm=algorithm)
+    ours = splitcredit.tree_shap(forest, X, groups=groups, algorithm=algorithm)
     assert twins.largest_error(ours.values, expected) <= twins.ROUNDING
     assert ours.feature_names == ("some", "one", *names[3:])
     sums = explain(forest, X).grouped(groups)
@@ -280,7 +284,7 @@ def test_importances_and_rankings_of_groups_are_those_of_their_attributions():
     ours = importance(forest, X, method="tree_shap", groups=groups)
     np.testing.assert_allclose(ours.values, np.abs(phi.values).mean(axis=0)[:, 0], rtol=1e-15)
     assert ours.feature_names == phi.feature_names
-    ranked = rank(forest, X, "tree_shap", groups=groups)
+    ranked = rank(forest, X, partial(splitcredit.tree_shap, groups=groups))
     assert ranked.feature_names == phi.feature_names
     np.testing.assert_array_equal(ranked.rankings[:, 0], np.abs(phi.values[..., 0]).argmax(axis=1))
     with pytest.raises(ValueError, match="rank the features of this model"):

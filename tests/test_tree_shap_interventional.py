@@ -22,8 +22,7 @@ from forests import (
     split,
     stump,
 )
-from splitcredit import to_forest
-from splitcredit.importances.tree_shap_interventional import explain
+from splitcredit import to_forest, tree_shap_interventional
 from splitcredit.kernels.interventional import decision_tables, failed_conditions, leaf_pairs
 from splitcredit.kernels.interventional import explain as kernel
 
@@ -45,7 +44,7 @@ def rows(forest, n, n_background):
 def test_values_equal_the_enumeration_of_all_subsets(name):
     forest = DRAWN[name]()
     X, background = rows(forest, 4, 5)
-    ours = explain(forest, X, background).values
+    ours = tree_shap_interventional(forest, X, background).values
     twin = twins_interventional.tree_shap_interventional(forest, X, background)
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
@@ -113,7 +112,9 @@ def test_values_equal_those_of_shap(name):
     theirs = explainer.shap_values(X, check_additivity=False).reshape(*X.shape, -1)
     forest = to_forest(model)
     rounded = replace(forest, threshold=forest.threshold.astype(np.float32))
-    assert twins.largest_error(theirs, explain(rounded, X, background).values) <= 2e-7
+    assert (
+        twins.largest_error(theirs, tree_shap_interventional(rounded, X, background).values) <= 2e-7
+    )
 
 
 @pytest.mark.parametrize("name", [*DRAWN, *FITTED])
@@ -125,7 +126,7 @@ def test_baseline_and_attributions_add_up_to_the_prediction(name):
         model, X, _ = fitted(name)
         forest = to_forest(model)
         background, X = X[3 :: len(X) // 10], X[:: len(X) // 40]
-    totals = explain(forest, X, background).totals()
+    totals = tree_shap_interventional(forest, X, background).totals()
     assert twins.largest_error(totals, forest.predict(X)) <= twins.ROUNDING
 
 
@@ -134,7 +135,10 @@ def test_baseline_is_the_mean_prediction_over_the_background(name):
     forest = DRAWN[name]()
     X, background = rows(forest, 1, 10)
     expected = twins.predict(forest, background).mean(axis=0)
-    assert twins.largest_error(explain(forest, X, background).baseline, expected) <= twins.ROUNDING
+    assert (
+        twins.largest_error(tree_shap_interventional(forest, X, background).baseline, expected)
+        <= twins.ROUNDING
+    )
 
 
 def test_an_and_of_two_features_shares_the_credit():
@@ -142,7 +146,9 @@ def test_an_and_of_two_features_shares_the_credit():
     inner = split(1, 0.5, leaf(0.0), leaf(12.0))
     forest = grow([split(0, 0.5, leaf(0.0), inner)], 2)
     for z, expected in (([0, 0], [6, 6]), ([0, 1], [12, 0]), ([1, 0], [0, 12]), ([1, 1], [0, 0])):
-        np.testing.assert_array_equal(explain(forest, [[1, 1]], [z]).values[0, :, 0], expected)
+        np.testing.assert_array_equal(
+            tree_shap_interventional(forest, [[1, 1]], [z]).values[0, :, 0], expected
+        )
 
 
 @pytest.mark.parametrize(("depth", "n_features"), [(60, 60), (60, 7), (100, 100)])
@@ -150,7 +156,7 @@ def test_deep_trees_have_the_values_in_fractions(depth, n_features):
     """Paths with 60 features have patterns; with 100, the long ones are taken by pairs."""
     forest = caterpillar(depth, n_features, n_outputs=2)
     ends = along_caterpillar(forest, [depth, depth // 2, 9, 1])
-    a = explain(forest, ends, -ends)
+    a = tree_shap_interventional(forest, ends, -ends)
     twin = twins_interventional.leaf_by_leaf(forest, ends, -ends)
     assert twins.largest_error(a.values, twin) <= twins.ROUNDING
 
@@ -177,9 +183,12 @@ def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output,
     X, background = rows(forest, 60, 9)
     X[:30] = np.nan_to_num(X[:30])
     X[40:50] = X[:10]
-    values = explain(forest, X, background, output).values
+    values = tree_shap_interventional(forest, X, background, output=output).values
     for cuts in ([0, 30, 60], range(61)):
-        parts = [explain(forest, X[a:b], background, output).values for a, b in pairwise(cuts)]
+        parts = [
+            tree_shap_interventional(forest, X[a:b], background, output=output).values
+            for a, b in pairwise(cuts)
+        ]
         assert np.concatenate(parts).tobytes() == values.tobytes()
     monkeypatch.setattr(kernel, "BLOCK", 7)
     for module in (decision_tables, failed_conditions, leaf_pairs):
@@ -188,7 +197,10 @@ def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output,
     try:
         for n in {1, threads}:
             numba.set_num_threads(n)
-            assert explain(forest, X, background, output).values.tobytes() == values.tobytes()
+            assert (
+                tree_shap_interventional(forest, X, background, output=output).values.tobytes()
+                == values.tobytes()
+            )
     finally:
         numba.set_num_threads(threads)
 
@@ -204,4 +216,4 @@ def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output,
 )
 def test_bad_backgrounds_are_refused(background, message):
     with pytest.raises(ValueError, match=message):
-        explain(stump(), np.zeros((1, 3)), background)
+        tree_shap_interventional(stump(), np.zeros((1, 3)), background)

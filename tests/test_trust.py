@@ -22,7 +22,6 @@ from reproduction.papers.trust import _cells, _consistency
 from reproduction.peers import random_order
 from splitcredit.attribution import Importance
 from splitcredit.gaps.randomizing import randomized_rmse
-from splitcredit.importances import saabas, tree_shap, ufi
 
 SPLIT = {"dataset": "standardized_split", "test_share": 0.4}
 
@@ -158,7 +157,7 @@ def three_classes():
     forest = splitcredit.to_forest(model)
     data = Dataset(X[::10], y[::10], tuple("abc"), ("0", "1", "2"))
     computed = {"mdi": splitcredit.importance(forest, method="mdi")}
-    computed |= {"tree_shap": tree_shap.explain(forest, data.X, output="predicted")}
+    computed |= {"tree_shap": splitcredit.tree_shap(forest, data.X, output="predicted")}
     return forest, data, Dataset(X, y, tuple("abc"), ("0", "1", "2")), computed
 
 
@@ -167,10 +166,10 @@ def test_gaps_of_classes_are_those_of_the_predicted_one(three_classes):
     forest, data, _, computed = three_classes
     table = metrics.metric("order_gaps")(computed, forest, data, n_rows=9, searched=3)
     found = table.set_index(["importance", "yardstick"])["value"]
-    best = splitcredit.rank(forest, data.X[:9], method="pgi2_optimum", scale=0.3)
+    best = splitcredit.rank(forest, data.X[:9], by="pgi2_optimum", scale=0.3)
     largest = splitcredit.faithfulness(forest, data.X[:9], best, scale=0.3).mean()
     for name in computed:
-        ranking = splitcredit.rank(forest, data.X[:9], method=name)
+        ranking = splitcredit.rank(forest, data.X[:9], by=name)
         for metric in ("pgi2", "pgu2"):
             of_library = splitcredit.faithfulness(forest, data.X[:9], ranking, metric, scale=0.3)
             assert found[name, metric] == pytest.approx(of_library.mean(), rel=1e-12)
@@ -205,12 +204,12 @@ def test_errors_of_numbers_are_those_of_the_library():
     y = X[:, 0] + X[:, 1]
     data, training = (Dataset(X[a:b], y[a:b], tuple("abcd")) for a, b in ((0, 20), (20, 60)))
     forest = splitcredit.to_forest(RandomForestRegressor(5, random_state=0).fit(X[20:], y[20:]))
-    shap = tree_shap.explain(forest, data.X)
+    shap = splitcredit.tree_shap(forest, data.X)
     how = {"n_draws": 7, "random_state": 3}
     table = metrics.metric("randomized_first")(
         {"s": shap}, forest, data, training, n_rows=20, **how
     )
-    ranking = splitcredit.rank(forest, data.X, method="tree_shap").rankings
+    ranking = splitcredit.rank(forest, data.X, by="tree_shap").rankings
     of_library = randomized_rmse(forest, data.X, data.y, ranking, [1], training.X, **how)
     assert table["value"][0] == pytest.approx(of_library.rmse[0], rel=1e-12)
     added = metrics.metric("additivity")(
@@ -225,7 +224,7 @@ def test_the_first_of_two_classes_is_compared_with_its_own_score():
     X = np.arange(30.0)[:, None]
     model = GradientBoostingClassifier(n_estimators=3).fit(X, np.repeat([0, 1], [20, 10]))
     forest, data = splitcredit.to_forest(model), Dataset(X, np.zeros(30), ("a",))
-    of_predicted = {"s": saabas.explain(forest, X, "predicted")}
+    of_predicted = {"s": splitcredit.saabas(forest, X, output="predicted")}
     assert metrics.metric("additivity")(of_predicted, forest, data)["value"][0] < 1e-12
 
 
@@ -251,7 +250,7 @@ def test_measures_of_bags_take_the_rows_that_the_trees_were_grown_on(tmp_path):
     forest = RandomForestClassifier(5, random_state=batch_seed(model)).fit(
         data.training.X, data.training.y
     )
-    expected = ufi.importance(forest, data.training.X, data.training.y)
+    expected = splitcredit.ufi(forest, data.training.X, data.training.y)
     assert np.array_equal(found.values, expected.values)
     assert batch.explained(importance="permutation").values.max() > 0.1
     ranked = batch.explained(importance="rank", scale=0.3, n_rows=2)

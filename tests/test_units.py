@@ -49,7 +49,7 @@ def test_a_curve_is_refused_that_is_not_the_models_own(model, model_output, give
     model.fit(X, TARGETS)
     options = {"background": X[:9], "model_output": model_output, "y": TARGETS[:4]}
     with pytest.raises(ValueError, match=f"that of this {type(model).__name__} is {given}"):
-        splitcredit.explain(model, X[:4], method="tree_shap_interventional", **options)
+        splitcredit.tree_shap_interventional(model, X[:4], **options)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_curve_is_refused_that_is_not_the_models_own(model, model_output, give
 def test_probabilities_add_up_to_those_of_the_model(model):
     model.fit(X, TARGETS)
     options = {"background": X[:9], "model_output": "probability"}
-    totals = splitcredit.explain(model, X, method="tree_shap_interventional", **options).totals()
+    totals = splitcredit.tree_shap_interventional(model, X, **options).totals()
     error = np.abs(totals[:, 0] - model.predict_proba(X)[:, 1]).max()
     assert error < (SINGLE if isinstance(model, XGBClassifier) else 1e-12)
 
@@ -78,7 +78,7 @@ def test_sage_is_refused_where_the_prediction_is_not_the_sum_of_the_trees(model)
     model.fit(X, TARGETS)
     assert not np.allclose(splitcredit.to_forest(model).predict(X)[:, 0], model.predict(X))
     with pytest.raises(ValueError, match=f"this {type(model).__name__} predicts a function of"):
-        splitcredit.importance(model, X, TARGETS, method="sage", algorithm="exact")
+        splitcredit.sage(model, X, TARGETS, algorithm="exact")
 
 
 def saved(model, folder):
@@ -101,11 +101,11 @@ def test_the_file_of_a_model_is_refused_where_the_model_is(model, tmp_path):
     path = saved(model.fit(X, TARGETS), tmp_path)
     named_by = f"this model in {path.name}"
     with pytest.raises(ValueError, match=f"{named_by} predicts a function of"):
-        splitcredit.importance(path, X, TARGETS, method="sage", algorithm="exact")
+        splitcredit.sage(path, X, TARGETS, algorithm="exact")
     for name in ("probability", "squared_error"):
         options = {"background": X[:9], "model_output": name, "y": TARGETS[:4]}
         with pytest.raises(ValueError, match=f"{named_by} is another one"):
-            splitcredit.explain(str(path), X[:4], "tree_shap_interventional", **options)
+            splitcredit.tree_shap_interventional(str(path), X[:4], **options)
 
 
 @pytest.mark.parametrize("model", [XGBRegressor(**SMALL), LGBMRegressor(**QUIET)])
@@ -113,11 +113,8 @@ def test_the_file_of_a_model_is_measured_as_the_model(model, tmp_path):
     path = saved(model.fit(X, TARGETS), tmp_path)
     options = {"background": X[:9], "model_output": "squared_error", "y": TARGETS[:4]}
     for of_model, of_file in (
-        [splitcredit.importance(m, X, TARGETS, "sage", n_permutations=9) for m in (model, path)],
-        [
-            splitcredit.explain(m, X[:4], "tree_shap_interventional", **options)
-            for m in (model, path)
-        ],
+        [splitcredit.sage(m, X, TARGETS, n_permutations=9) for m in (model, path)],
+        [splitcredit.tree_shap_interventional(m, X[:4], **options) for m in (model, path)],
     ):
         assert of_model.values.tobytes() == of_file.values.tobytes()
 
@@ -151,7 +148,7 @@ def test_files_of_catboost_name_their_loss(loss, expected, is_linked, tmp_path):
 def test_sage_adds_up_to_what_the_features_save_of_the_models_own_loss(model):
     """The loss is a square, so its relative error is twice that of the prediction."""
     model.fit(X, TARGETS)
-    scores = splitcredit.importance(model, X, TARGETS, method="sage", algorithm="exact")
+    scores = splitcredit.sage(model, X, TARGETS, algorithm="exact")
     predicted = model.predict(X)
     saved = ((predicted.mean() - TARGETS) ** 2).mean() - ((predicted - TARGETS) ** 2).mean()
     assert scores.values.sum() == pytest.approx(saved, rel=2 * SINGLE)
@@ -183,13 +180,13 @@ def test_what_is_no_mean_of_y_is_held_against_it_nowhere(model):
     model.fit(X, TARGETS, **given)
     for fitted in (model, getattr(model, "booster_", model)):
         with pytest.raises(ValueError, match="SAGE needs a prediction on the scale of y") as caught:
-            splitcredit.importance(fitted, X, TARGETS, method="sage", algorithm="exact")
+            splitcredit.sage(fitted, X, TARGETS, algorithm="exact")
         assert splitcredit.methods(fitted).why_not["sage"] == str(caught.value)
         section, beats_chance = sections.model(Subject(fitted, X, TARGETS, None, None, 0), "none")
         assert np.isnan(section.value) and beats_chance is None
         options = {"background": X[:9], "model_output": "squared_error", "y": TARGETS[:4]}
         with pytest.raises(ValueError, match="needs a model whose objective is squared_error"):
-            splitcredit.explain(fitted, X[:4], "tree_shap_interventional", **options)
+            splitcredit.tree_shap_interventional(fitted, X[:4], **options)
     if "Ranker" in str(model) and not hasattr(model, "score"):
         with pytest.raises(
             TypeError, match="a LGBMRanker has none: give scoring=, a name or a fun"

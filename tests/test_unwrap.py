@@ -41,7 +41,6 @@ from splitcredit import TreeExplainer, to_forest
 from splitcredit.convert import _unwrap
 from splitcredit.gaps import greedy, optimum, prediction_gap, sampling
 from splitcredit.gaps.randomizing import randomized_rmse
-from splitcredit.importances import ufi
 from splitcredit.importances._training import targets_of
 
 
@@ -251,14 +250,14 @@ def test_bagged_measures_take_the_rows_that_a_pipeline_was_fitted_on(pipeline, d
     X, y = data
     inner = pipeline[-1]
     rows = pipeline[:-1].transform(X)
-    expected = ufi.importance(to_forest(inner, rows), rows, y).values
+    expected = splitcredit.ufi(to_forest(inner, rows), rows, y).values
     for model_or_forest in (pipeline, to_forest(pipeline, X)):
         x = X if model_or_forest is pipeline else rows
-        assert ufi.importance(model_or_forest, x, y).values.tobytes() == expected.tobytes()
-    ours = splitcredit.importance(pipeline, X, y, method="oob_attributions", weigh_by="y")
+        assert splitcredit.ufi(model_or_forest, x, y).values.tobytes() == expected.tobytes()
+    ours = splitcredit.oob_importance(pipeline, X, y, weigh_by="y")
     assert ours.feature_names == NAMES and ours.values.any()
     with pytest.raises(ValueError, match="its hash differs"):
-        ufi.importance(to_forest(pipeline, X), rows[::-1], y)
+        splitcredit.ufi(to_forest(pipeline, X), rows[::-1], y)
 
 
 class Sampler(BaseEstimator):
@@ -321,12 +320,10 @@ def test_a_frozen_encoder_makes_the_same_rows_in_training(data):
 def test_the_background_goes_through_the_pipeline_too(pipeline, data):
     X, _ = data
     method = "tree_shap_interventional"
-    ours = splitcredit.explain(pipeline, X[:9], method, background=X[:20])
+    ours = getattr(splitcredit, method)(pipeline, X[:9], background=X[:20])
     rows = pipeline[:-1].transform(X)
-    theirs = splitcredit.explain(pipeline[-1], rows[:9], method, background=rows[:20])
+    theirs = getattr(splitcredit, method)(pipeline[-1], rows[:9], background=rows[:20])
     assert ours.values.tobytes() == theirs.values.tobytes()
-    by_method = splitcredit.importances.get_method(method)(pipeline, X[:9], X[:20])
-    assert by_method.values.tobytes() == theirs.values.tobytes()
 
 
 def test_measures_of_faithfulness_take_pipelines(pipeline, data):
@@ -372,12 +369,12 @@ def test_air_fits_the_last_step_of_a_pipeline_on_what_it_sees(pipeline, data):
 def test_training_rows_in_another_order_of_columns_are_known_by_their_hash(data):
     X, y = data[0][["age", "dose"]], data[1]
     model = forest_model().fit(X, y)
-    expected = ufi.importance(model, X, y).values.tobytes()
+    expected = splitcredit.ufi(model, X, y).values.tobytes()
     reordered = X[["dose", "age"]]
     for training_rows in (X, reordered):
         forest = to_forest(model, X_train=training_rows)
         for rows in (X, reordered):
-            assert ufi.importance(forest, rows, y).values.tobytes() == expected
+            assert splitcredit.ufi(forest, rows, y).values.tobytes() == expected
 
 
 @pytest.mark.parametrize(

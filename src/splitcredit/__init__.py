@@ -1,6 +1,7 @@
 """Credit, split by split: importances and attributions of tree ensembles.
 
-Begin with `explain`, `importance`, `rank` and `faithfulness`; `methods` lists all methods.
+Begin with `explain`, `importance`, `rank` and `faithfulness`; `methods` lists all methods, and each
+has a function of its name with its own parameters, such as `sage`.
 `compare` computes all importances of a model, and `audit` says which can be trusted.
 
 Docstrings name four papers by a key.
@@ -16,6 +17,7 @@ Docstrings name four papers by a key.
 """
 
 import importlib
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -41,13 +43,48 @@ _HOME = {
     "to_forest": "splitcredit.convert",
 }
 
+# Each measure has a function of its name.
+_MEASURES = """
+    air local_mdi mda mdi mdi_oob oob_attributions penalized_gini permutation saabas sage splits
+    tree_shap tree_shap_interventional ufi
+""".split()
+_HOME |= {name: f"splitcredit.importances.{name}" for name in _MEASURES}
+_HOME["oob_importance"] = "splitcredit.importances.oob_attributions"
+
 __all__ = list(_HOME)
+
+if TYPE_CHECKING:  # for editors and type checkers
+    from splitcredit.attribution import Attribution, Importance
+    from splitcredit.auditing import Audit, Comparison, audit, compare
+    from splitcredit.convert import to_forest
+    from splitcredit.explainer import TreeExplainer
+    from splitcredit.face import explain, explain_chunks, faithfulness, importance, methods, rank
+    from splitcredit.forest import Forest
+    from splitcredit.importances.air import air
+    from splitcredit.importances.local_mdi import local_mdi
+    from splitcredit.importances.mda import mda
+    from splitcredit.importances.mdi import mdi
+    from splitcredit.importances.mdi_oob import mdi_oob
+    from splitcredit.importances.oob_attributions import oob_attributions, oob_importance
+    from splitcredit.importances.penalized_gini import penalized_gini
+    from splitcredit.importances.permutation import permutation
+    from splitcredit.importances.saabas import saabas
+    from splitcredit.importances.sage import sage
+    from splitcredit.importances.splits import splits
+    from splitcredit.importances.tree_shap import tree_shap
+    from splitcredit.importances.tree_shap_interventional import tree_shap_interventional
+    from splitcredit.importances.ufi import ufi
+    from splitcredit.shapley_interactions import Interactions, interactions
 
 
 def __getattr__(name):
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOME.get(name)
+    if home is None and not name.startswith("_"):  # a measure in a file of its own
+        importances = importlib.import_module("splitcredit.importances")
+        home = f"splitcredit.importances.{name}" if name in importances.names() else None
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)
 
 
 def __dir__():

@@ -5,12 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache, wraps
-from typing import Any, TypeVar
+from functools import cache, partial
+from typing import Any
 
 from splitcredit import importances
+from splitcredit._calls import needs, unknown
 from splitcredit._names import did_you_mean
-from splitcredit.importances.splits import KINDS
+
+# Kinds of `splits`, which people type for methods.
+KINDS = ("weight", "gain", "total_gain", "cover", "total_cover")
+
 
 # What each word in the column `needs` means, in the order in which they are listed.
 NEEDS = {
@@ -57,7 +61,7 @@ class Method:
     Parameters
     ----------
     name : str
-        The word that the functions take as ``method``.
+        The word that the functions take as ``method``, and the name of its own function.
     functions : tuple of str
         Those of ``explain``, ``importance`` and ``rank`` that take it. `splitcredit.faithfulness`
         measures the ranking of each.
@@ -73,29 +77,37 @@ class Method:
     summary: str
 
     @property
-    def attribute(self):
-        """The function that attributes rows, or None; it is called with a forest and rows."""
-        return self._first("explain", "attribute")
+    def attributes(self) -> bool:
+        """Whether it attributes rows, by a function of its name."""
+        return "explain" in self.functions
 
     @property
-    def summarize(self):
-        """The function that gives global importances, or None."""
-        return self._first("importance")
+    def averages(self) -> bool:
+        """Whether its importance is the mean absolute attribution over the rows."""
+        return self.attributes and not hasattr(self._module, "IMPORTANCE")
 
     @property
     def takes_any_rows(self) -> bool:
         """Whether it attributes rows that the model was not fitted on, each by itself."""
-        return self._first("explain") is not None
+        return self.attributes and "bootstrap" not in self.needs
 
     @property
     def refits(self) -> bool:
         """Whether it fits a copy of the model, which need not be fitted itself."""
         return "refit" in self.needs
 
-    def takes(self, parameter: str) -> bool:
-        """Whether a function that attributes or summarizes has a parameter of that name."""
-        function = self.attribute or self.summarize
-        return function is not None and parameter in inspect.signature(function).parameters
+    def function(self, of: str = "explain") -> Callable[..., Any]:
+        """The public function that serves ``explain``, ``importance`` or ``rank``."""
+        if self.name in (GREEDY, OPTIMUM):
+            from splitcredit.gaps import greedy, optimum
+
+            return greedy.greedy_ranking if self.name == GREEDY else optimum.best_ranking
+        name = getattr(self._module, "IMPORTANCE", self.name) if of == "importance" else self.name
+        return getattr(self._module, name)
+
+    def takes(self, parameter: str, of: str = "explain") -> bool:
+        """Whether its function has a parameter of that name."""
+        return parameter in parameters_of(self.function(of))
 
     def why_not(self, model: object) -> str | None:
         """Why a fitted model is not served, in the words of the error; None if it is.
@@ -126,10 +138,6 @@ class Method:
         from splitcredit.gaps import optimum
 
         return optimum
-
-    def _first(self, *kinds):
-        module = self._module
-        return next((getattr(module, kind) for kind in kinds if hasattr(module, kind)), None)
 
 
 class MethodTable(tuple):
@@ -201,22 +209,91 @@ def methods(model: object = None) -> MethodTable:
     return table
 
 
-def meant(name: str, parameters: dict) -> tuple[str, dict]:
-    """The method that a name stands for, and its parameters; see `PRESETS`."""
-    method, preset = PRESETS.get(name, (name, {})) if isinstance(name, str) else (name, {})
-    return method, preset | parameters
+def meant(method: object) -> tuple[object, dict]:
+    """The name, or function, that a method is given by, and its parameters; see `PRESETS`."""
+    if isinstance(method, partial):
+        return method.func, method.keywords
+    return PRESETS.get(method, (method, {})) if isinstance(method, str) else (method, {})
 
 
-def look_up(name: str, function: str) -> Method:
-    """The method of that name, which a function takes: ``explain``, ``importance`` or ``rank``.
+def look_up(method: object, function: str) -> Method:
+    """The method of that name or function, for ``explain``, ``importance`` or ``rank``.
 
     ValueError if the function does not take it; the message lists the methods that it takes.
     """
-    name, _ = meant(name, {})
+    name, _ = meant(method)
+    name = _name_of(name)
     known = isinstance(name, str) and name in (*importances.names(), OPTIMUM)
     if not known or function not in _method(name).functions:
         raise ValueError(_refusal(name, function))
     return _method(name)
+
+
+def is_measure(method: object) -> bool:
+    """Whether a method is given by its name or its function, and not a function of the user."""
+    return not callable(_name_of(meant(method)[0]))
+
+
+def call(method: object, function: str, progress: bool | None = None, **common) -> partial:
+    """The function of a method, with its parameters and those of `common` that are not None.
+
+    TypeError if the function of the method has not such a parameter; see `look_up`.
+
+    Parameters
+    ----------
+    method : str or callable
+    function : {"explain", "importance", "rank"}
+        That asks for it.
+    progress : bool, optional
+        It is passed on to functions that show a bar.
+    **common
+        What the caller gives, by name.
+    """
+    chosen, parameters = meant(method)
+    if is_measure(method):
+        chosen = look_up(method, function).function(function)
+    known = parameters_of(chosen)
+    has_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    given = {name: value for name, value in common.items() if value is not None} | parameters
+    for name in given:
+        if name not in known and not has_any:
+            raise TypeError(unknown(chosen, name))
+    if progress is not None and "progress" in known:
+        given["progress"] = progress
+    return partial(chosen, **given)
+
+
+def refuse_missing(of_method: partial, given=("X",)) -> None:
+    """TypeError if a parameter without a default is neither given nor in the call of a method."""
+    for name, parameter in parameters_of(of_method.func).items():
+        is_needed = parameter.default is parameter.empty and name != "model"
+        if is_needed and name not in given and name not in of_method.keywords:
+            raise TypeError(needs(of_method.func.__name__, name))
+
+
+@cache
+def parameters_of(function):
+    """Parameters by name; reading them anew would take longer than to explain one row."""
+    return inspect.signature(function).parameters
+
+
+def functions_that_take(parameter: str) -> list[str]:
+    """Names of the functions of methods that have a parameter."""
+    found = {}
+    for name in importances.names():
+        if name != GREEDY:
+            method = _method(name)
+            for of in ("explain", "importance"):
+                if of in method.functions and method.takes(parameter, of):
+                    found[method.function(of).__name__] = None
+    return list(found)
+
+
+def _name_of(function):
+    """The name of the method that a public function is of; anything else as it is."""
+    module = getattr(function, "__module__", "").rpartition(".")
+    is_public = module[0] == importances.__name__ and callable(function)
+    return module[2] if is_public and module[2] in importances.names() else function
 
 
 @cache
@@ -225,14 +302,14 @@ def _method(name):
         best = "The ranking with the largest PGI^2 of all, for up to 16 features."
         return Method(OPTIMUM, ("rank",), (), best)
     module = importances.module_of(name)
-    parameters = inspect.signature(importances.function_of(name)).parameters
-    needed = {p.name for p in parameters.values() if p.default is inspect.Parameter.empty}
-    needed |= set(getattr(module, "REQUIRES", ()))
-    functions = ("rank",)
-    if any(hasattr(module, kind) for kind in ("explain", "attribute")):
-        functions = "explain", "importance", "rank"
-    elif hasattr(module, "importance"):
-        functions = "importance", "rank"
+    functions, needed = ("rank",), set(getattr(module, "REQUIRES", ()))
+    if name != GREEDY:
+        attributes = hasattr(module, "attribute")
+        functions = ("explain", "importance", "rank") if attributes else ("importance", "rank")
+        public = {getattr(module, name), getattr(module, getattr(module, "IMPORTANCE", name))}
+        for function in public:
+            required = parameters_of(function).values()
+            needed |= {p.name for p in required if p.default is inspect.Parameter.empty}
     summary = module.__doc__.partition("\n")[0]
     return Method(name, functions, tuple(n for n in NEEDS if n in needed), summary)
 
@@ -250,115 +327,5 @@ def _refusal(name, function):
     near = did_you_mean(name, [m.name for m in methods()] + list(PRESETS))
     if isinstance(name, str) and name in KINDS:
         more = "; LightGBM's gain is kind='total_gain'" if name == "gain" else ""
-        near = f" (that is method='splits', kind={name!r}{more})"
+        near = f" (that is splitcredit.splits(model, kind={name!r}){more})"
     return f"unknown method {name!r}{near}: available are {method_names}"
-
-
-# What to do where a parameter is missing.
-_HINTS = {
-    "X": "the rows, X=...",
-    "y": "the targets of the rows of X, y=...",
-    "background": (
-        "rows that unknown features are taken from, such as a hundred rows of the training data: "
-        "background=X_train[:100]"
-    ),
-    "scale": (
-        "the size of the noise in units of the features, one number or one for each feature, or in "
-        "standard deviations of each feature: scale='0.3std'"
-    ),
-}
-# What the face gives itself: the model, under whatever name, the noise, and whether to show a bar.
-_GIVEN = ("forest", "estimator", "model", "perturbation", "progress", "done")
-
-
-# What the face passes on by itself, or uses.
-_OF_FACE = ("y", "dtype", "progress", "chunk_rows", "check_additivity")
-
-
-def chosen(function, arguments) -> dict:
-    """The parameters of methods that a call of the face gives: those that are not its defaults.
-
-    Parameters
-    ----------
-    function : callable
-        Of the face. A parameter has the default of the methods that take it, or None where these
-        differ.
-    arguments : dict
-        Of the call, by name.
-    """
-    found = {}
-    for name, parameter in _parameters(function).items():
-        value, default = arguments[name], parameter.default
-        is_default = value is default or (type(value) is type(default) and value == default)
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in _OF_FACE and not is_default:
-            found[name] = value
-    return found
-
-
-def check(method: str, function, given, parameters, extra=()) -> None:
-    """Compare what a method is called with and what it takes.
-
-    TypeError if a parameter is missing or unknown. The message names the method and its parameters.
-
-    Parameters
-    ----------
-    method : str
-    function : callable
-    given : sequence of str
-        Arguments beside the parameters.
-    parameters : dict
-        By name.
-    extra : sequence of str
-        Parameters that the face takes in the place of those of the function.
-    """
-    signature = _parameters(function)
-    accepted = [name for name in signature if name not in (*_GIVEN, "X", "y")]
-    accepted = [*extra, *accepted]
-    unknown = [name for name in parameters if name not in accepted]
-    if unknown:
-        near = did_you_mean(unknown[0], accepted)
-        line = f"method {method!r} has no parameter {unknown[0]!r}{near}: {_list(accepted)}"
-        if method == "tree_shap" and unknown[0] in ("background", "model_output"):
-            line += f"; method='tree_shap_interventional' takes {unknown[0]}"
-        raise TypeError(line)
-    for name, parameter in signature.items():
-        missing = parameter.default is inspect.Parameter.empty and name not in _GIVEN
-        if missing and parameters.get(name) is None and name not in given:
-            raise TypeError(f"{needs(f'method {method!r}', name)}; {_list(accepted)}")
-
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def named(function: _F) -> _F:
-    """The function, which names the nearest of its parameters where one is misspelt."""
-    known = inspect.signature(function).parameters
-
-    @wraps(function)
-    def called(*args, **kwargs):
-        for name in (name for name in kwargs if name not in known):
-            near = did_you_mean(name, known)
-            raise TypeError(f"{function.__name__} has no parameter {name!r}{near}")
-        return function(*args, **kwargs)
-
-    return called  # type: ignore[return-value]
-
-
-def takes(function, name: str) -> bool:
-    """Whether a function has a parameter of that name."""
-    return name in _parameters(function)
-
-
-@lru_cache(maxsize=128)
-def _parameters(function):
-    """Parameters by name; reading them anew would take longer than to explain one row."""
-    return inspect.signature(function).parameters
-
-
-def needs(who: str, name: str) -> str:
-    """The line that a method or metric needs a parameter, and how to give it."""
-    return f"{who} needs {name}: {_HINTS.get(name, f'pass {name}=...')}"
-
-
-def _list(names):
-    return f"its parameters are {', '.join(names)}" if names else "it has no parameters"

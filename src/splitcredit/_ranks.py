@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit import _methods, _progress
+from splitcredit._calls import needs
 from splitcredit._forest_checks import prepared
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit._tables import check_whole
@@ -91,7 +92,7 @@ def perturbed(forest, X, noise, scale, background, who, stacklevel) -> tuple:
     elif isinstance(noise, Marginal) and (forest.categories, forest.missing_value) != (None, None):
         noise = Marginal(prepared_background(forest, of_features(noise, forest).rows))
     elif isinstance(noise, str) and scale is None:
-        raise TypeError(_methods.needs(who, "scale"))
+        raise TypeError(needs(who, "scale"))
     scale = 1.0 if scale is None else in_order_of_features(forest, scale, "scale")
     if isinstance(noise, Marginal):
         return *_missing.as_numbers(forest, _missing.finite(forest.prepare(X)), noise), scale

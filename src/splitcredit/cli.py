@@ -11,6 +11,7 @@ import json
 import sys
 import typing
 import warnings
+from functools import partial
 from types import SimpleNamespace
 
 import click
@@ -18,6 +19,7 @@ import numpy as np
 
 from splitcredit import __version__, _methods, _plots, _ranks, face, shapley_interactions
 from splitcredit import _command_files as files
+from splitcredit._calls import unknown
 from splitcredit._names import free
 from splitcredit._progress import bar
 from splitcredit.convert import to_forest, unwrap
@@ -163,7 +165,8 @@ def _format(out, form, forms):
 def _opened(given, method=None, function=None):
     """The model, the tables as it takes them, and the options of the method."""
     options = {} if method is None else _parameters(given, method, function)
-    options["check_additivity"] = given.check
+    if not given.check:
+        options["check_additivity"] = False
     model = files.model_of(given.model, given.trust)
     tables = files.Tables(model, given.target)
     if given.output is not None:
@@ -204,8 +207,7 @@ def _rows_and_noise(given, tables, options) -> tuple:
 def _parameters(given, method, function):
     """Parameters of a method with the types of its signature; a usage error if something lacks."""
     found = _methods.look_up(method, function)
-    takers = [_ranks.BY_GAPS.get(found.name), found.attribute, found.summarize]
-    taker = next(filter(None, takers[::-1] if function == "importance" else takers))
+    taker = found.function("explain" if function == "rank" and found.attributes else function)
     data = {"X": given.table, "y": given.target, "background": given.background}
     for name, parameter in inspect.signature(taker).parameters.items():
         is_needed = parameter.default is inspect.Parameter.empty
@@ -216,8 +218,9 @@ def _parameters(given, method, function):
         name, equals, text = pair.partition("=")
         if not equals:
             raise click.UsageError(f"-p {pair}: expected NAME=VALUE")
-        parameters[name] = _typed(name, text, hints.get(name))
-    _methods.check(method, taker, (*data, "scale"), parameters)
+        if name not in hints:
+            raise TypeError(unknown(taker, name))
+        parameters[name] = _typed(name, text, hints[name])
     return parameters
 
 
@@ -242,6 +245,11 @@ def _typed(name, text, hint):
         names = " or ".join(kind.__name__ for kind in types if kind is not type(None))
         raise click.UsageError(f"-p {name}={text}: expected {names}")
     return value
+
+
+def _targets(of_method, y):
+    """The targets for a method that explains a loss."""
+    return {"y": y} if y is not None and "y" in _methods.parameters_of(of_method.func) else {}
 
 
 def _give(given, frame, note=""):
@@ -271,11 +279,13 @@ def _frame(attribution, start=0):
 
 def _in_parts(given, model, tables, options):
     """Frames of attributions, a part of the table at a time."""
-    start = 0
+    start, check = 0, options.pop("check_additivity", True)
+    of_method = _methods.call(given.method, "explain", **options)
     with bar(given.rows, given.progress) as advance:
         for X, y in tables.parts(given.table, given.rows):
-            chunks = face.explain_chunks(model, X, given.method, y=y, progress=False, **options)
-            for piece in chunks:
+            method = partial(of_method, **_targets(of_method, y))
+            own = {"check_additivity": check, "progress": False}
+            for piece in face.explain_chunks(model, X, method, **own):
                 yield _frame(piece, start)
                 start += len(piece.values)
                 advance(len(piece.values))
@@ -304,7 +314,8 @@ def explain(given):
         files.write(_in_parts(given, model, tables, options), given.out, given.form)
         return
     X, y = tables.whole(given.table, given.rows)
-    result = face.explain(model, X, given.method, y=y, progress=given.progress, **options)
+    of_method = _methods.call(given.method, "explain", given.progress, **options)
+    result = of_method(model, X, **_targets(of_method, y))
     if given.form == "png":
         feature = given.feature
         feature = None if feature is None else _named(feature, result.feature_names)
@@ -330,7 +341,8 @@ def importance(given):
     """
     model, tables, options = _opened(given, given.method, "importance")
     X, y = (None, None) if given.table is None else tables.whole(given.table, given.rows)
-    result = face.importance(model, X, y, given.method, progress=given.progress, **options)
+    method = _methods.call(given.method, "importance", **options)
+    result = face.importance(model, X, y, method, progress=given.progress)
     if given.form == "png":
         _draw(given, result.plot)
     else:
@@ -364,11 +376,14 @@ def rank(given):
     The most important feature of each row of TABLE comes first.
     """
     model, tables, options = _opened(given, given.method, "rank")
-    if _methods.meant(given.method, {})[0] in _ranks.BY_GAPS:
+    found, by = _methods.look_up(given.method, "rank"), given.method
+    if found.name in _ranks.BY_GAPS:
         X, y, options = _rows_and_noise(given, tables, options)
     else:
         X, y = tables.whole(given.table, given.rows)
-    result = face.rank(model, X, given.method, y=y, progress=given.progress, **options)
+        by = _methods.call(by, "explain" if found.attributes else "importance", **options)
+        options = {}
+    result = face.rank(model, X, by, y=y, progress=given.progress, **options)
     _give(given, result.to_frame())
 
 

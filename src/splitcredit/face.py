@@ -1,37 +1,29 @@
-"""The functions that users meet first: one door to every method.
+"""The functions that users meet first, for loops over methods and for rankings.
 
 Every function takes a fitted model of scikit-learn, XGBoost, LightGBM or CatBoost, a Booster, a
 `Forest`, the path of a model file, a pipeline, or a fitted search. X goes through the steps of a
-pipeline first; the features are then those that come out of these steps.
+pipeline first; the features are then those that come out of these steps. Each measure has a
+function of its own, such as `splitcredit.sage`, with its parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from splitcredit import _chunks, _groups, _handed_over, _methods, _ranks
-from splitcredit._containers import name_of_offset, offsets, opened
+from splitcredit import _attributed, _methods, _ranks
+from splitcredit._calls import checked
 from splitcredit._methods import methods
 from splitcredit._names import row_index
-from splitcredit._tables import check_choice, check_whole, dense, records, rows_at
+from splitcredit._opened import Opened
+from splitcredit._tables import check_choice, records
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import (
-    forest_and_rows,
-    forest_and_training_rows,
-    forest_rows_and_start,
-    source_of,
-    to_forest,
-    unit_of,
-)
-from splitcredit.convert.own import check as check_own
+from splitcredit.convert import to_forest
 from splitcredit.gaps import prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
-from splitcredit.kernels.results import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,30 +32,36 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "explain_chunks", "faithfulness", "importance", "methods", "rank"]
 
-_DTYPES = ("float64", "float32")
-# Methods whose values and baseline add up to the prediction, and those in its units.
-_OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas")
-_IN_ITS_UNITS = (*_OF_PREDICTION, "oob_attributions")
+Explaining = Literal[
+    "tree_shap", "tree_shap_interventional", "saabas", "local_mdi", "oob_attributions"
+]
+Measuring = Literal[
+    "mdi",
+    "mdi_oob",
+    "ufi",
+    "penalized_gini",
+    "air",
+    "mda",
+    "permutation",
+    "sage",
+    "splits",
+    "tree_shap",
+    "tree_shap_interventional",
+    "saabas",
+    "local_mdi",
+    "oob_attributions",
+]
 
 
-@_methods.named
+@checked
 def explain(
     model: object,
     X: ArrayLike,
-    method: str = "tree_shap",
+    method: Explaining | Callable[..., Attribution] | str = "tree_shap",
     *,
     output: str | int = "all",
-    background: ArrayLike | None = None,
-    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
     groups: dict | None = None,
-    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
-    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
-    rows: Literal["inbag", "oob"] = "oob",
-    n_permutations: int | None = None,
-    random_state: int = 0,
-    y: ArrayLike | None = None,
-    dtype: str | type = "float64",
-    check_additivity: bool = True,
+    random_state: int | None = None,
     progress: bool | None = None,
 ) -> Attribution:
     """Attribute the predictions (or impurity decreases) of a fitted model to its features, by row.
@@ -75,36 +73,19 @@ def explain(
     X : array-like, sparse matrix, DataFrame, DMatrix, Pool or Dataset (n_samples, n_features)
         Or rows as dicts. Columns with names may come in any order. The baseline of a row holds the
         base margin of its DMatrix or the baseline of its Pool, if there is one.
-    method : str
-        See `splitcredit.methods`: ``"tree_shap"``, ``"tree_shap_interventional"``, ``"saabas"``,
-        ``"local_mdi"``, or ``"oob_attributions"`` of the training rows.
-    y : (n_samples,), optional
-        Targets of the rows, for methods that explain a loss: ``"tree_shap_interventional"`` with
-        ``model_output="log_loss"`` or ``"squared_error"``. Other methods ignore them.
-    dtype : {"float64", "float32"}
-        Of the values. All work is in float64; float32 halves the memory of the result.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts, if it is at hand.
-    progress : bool, optional
-        Whether a bar on standard error shows the rows done. By default it appears after two
-        seconds, in terminals and notebooks.
+    method : str or callable
+        A name, see `splitcredit.methods`; or a function of a model and X, such as
+        ``functools.partial(splitcredit.tree_shap_interventional, background=X)``.
     output : str or int
         ``"all"``, the name or index of one, or ``"predicted"``: that of the predicted class of each
         row.
-    background : array-like or DataFrame (n_background, n_features), optional
-        Rows that ``"tree_shap_interventional"`` takes unknown features from.
-    model_output : {"raw", "probability", "log_loss", "squared_error"}
-        What ``"tree_shap_interventional"`` explains.
     groups : dict of str to list of str or int, optional
-        Features that ``"tree_shap"`` takes for one player each.
-    algorithm : {"auto", "blocks", "tables", "rows"}
-        Of ``"tree_shap"``; the values are the same.
-    attribution : {"tree_shap", "saabas"}
-        What ``"oob_attributions"`` are.
-    rows : {"oob", "inbag"}
-        Whose trees explain a row in ``"oob_attributions"``.
-    n_permutations, random_state : int, optional
-        Of ``"tree_shap_interventional"`` for probabilities or losses of several classes.
+        Features that the method takes for one player each.
+    random_state : int, optional
+        Seed of a method that draws.
+    progress : bool, optional
+        Whether a bar on standard error shows the rows done. By default it appears after two
+        seconds, in terminals and notebooks.
 
     Returns
     -------
@@ -115,7 +96,7 @@ def explain(
     Raises
     ------
     TypeError
-        If a parameter of the method is missing or unknown, or `to_forest` does not know the model.
+        If the method does not take a parameter, or `to_forest` does not know the model.
     ValueError
         See `to_forest`, `Forest.prepare` and the method; and if the model predicts something else
         than its trees, as a subclass may.
@@ -137,52 +118,19 @@ def explain(
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
-    method, parameters = _methods.meant(method, _methods.chosen(explain, locals()))
-    X = records(X, model)
-    value_dtype, labels = _dtype(dtype), row_index(X)
-    found = _methods.look_up(method, "explain")
-    function = found.attribute
-    _methods.check(method, function, ("X",), parameters)
-    given, source = model, source_of(model, X)
-    if _handed_over.is_needed(model, method):
-        own = _handed_over.explain(model, X, check_additivity=check_additivity, **parameters)
-        return replace(own, values=own.values.astype(value_dtype), source=source)
-    if not found.takes_any_rows:
-        model, X = forest_and_training_rows(model, X)
-    forest, table, parameters, offset = _opened(model, X, method, parameters)
-    n_samples = table.shape[0]
-    step = max(n_samples, 1)
-    if found.takes_any_rows:
-        step = _chunks.chunk_rows(forest, method, parameters)
-    y = y if _methods.takes(function, "y") else None
-    whole = Whole(n_samples, value_dtype)
-    options = {"y": y, "whole": whole, "offset": offset}
-    pieces = _chunks.attributions(
-        function, forest, table, step, value_dtype, progress, parameters, **options
-    )
-    if check_additivity:
-        pieces = _compared(pieces, given, X, forest, table, offset, method, parameters)
-    joined = _chunks.joined(pieces, n_samples, whole)
-    joined = _with_rows(joined, forest, labels, table, source)
-    return replace(joined, unit=unit_of(given, forest)) if method in _IN_ITS_UNITS else joined
+    common = _common(output, groups, random_state)
+    return _methods.call(method, "explain", progress, **common)(model, X)
 
 
-@_methods.named
+@checked
 def explain_chunks(
     model: object,
     X: ArrayLike,
-    method: str = "tree_shap",
+    method: Explaining | Callable[..., Attribution] | str = "tree_shap",
     *,
     output: str | int = "all",
-    background: ArrayLike | None = None,
-    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
     groups: dict | None = None,
-    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
-    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
-    rows: Literal["inbag", "oob"] = "oob",
-    n_permutations: int | None = None,
-    random_state: int = 0,
-    y: ArrayLike | None = None,
+    random_state: int | None = None,
     chunk_rows: int | None = None,
     dtype: str | type = "float64",
     check_additivity: bool = True,
@@ -192,12 +140,14 @@ def explain_chunks(
 
     Parameters
     ----------
-    model, X, method, output, background, model_output, groups, algorithm, attribution, rows
-        See `explain`.
-    n_permutations, random_state, y, dtype, check_additivity, progress
-        See `explain`.
+    model, X, method, output, groups, random_state, progress
+        See `explain`. The method is that of a measure of `splitcredit.methods`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
+    dtype : {"float64", "float32"}
+        Type of the values; all work is in float64.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------
@@ -223,71 +173,27 @@ def explain_chunks(
     Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
     Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
     """
-    method, parameters = _methods.meant(method, _methods.chosen(explain_chunks, locals()))
-    X = records(X, model)
-    value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
-    function = found.attribute
-    if not found.takes_any_rows:
-        raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
-    if chunk_rows is not None:
-        check_whole("chunk_rows", chunk_rows, 1)
-    _methods.check(method, function, ("X",), parameters)
-    if _handed_over.is_needed(model, method):
-        parameters["check_additivity"] = check_additivity
-        return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
-    forest, table, parameters, offset = _opened(model, X, method, parameters)
-    step = _chunks.chunk_rows(forest, method, parameters) if chunk_rows is None else int(chunk_rows)
-    y = y if _methods.takes(function, "y") else None
-    pieces = _chunks.attributions(
-        function, forest, table, step, value_dtype, progress, parameters, y=y, offset=offset
-    )
-    if check_additivity:
-        pieces = _compared(pieces, model, X, forest, table, offset, method, parameters)
-    unit = unit_of(model, forest) if method in _IN_ITS_UNITS else ""
-    return _each_with_rows(pieces, forest, labels, table, source_of(model, X), unit)
+    of_method = _methods.call(method, "explain", **_common(output, groups, random_state))
+    _methods.refuse_missing(of_method)
+    own = {"chunk_rows": chunk_rows, "dtype": dtype, "progress": progress}
+    own["check_additivity"] = check_additivity
+    return _attributed.in_chunks(found.name, model, X, of_method.keywords, **own)
 
 
-@_methods.named
+@checked
 def importance(
     model: object,
     X: ArrayLike | None = None,
     y: ArrayLike | None = None,
-    method: str = "mdi",
+    method: Measuring | Callable[..., Any] | str = "mdi",
     *,
     output: str | int = "all",
-    background: ArrayLike | None = None,
-    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
     groups: dict | None = None,
-    algorithm: Literal["auto", "blocks", "tables", "rows", "sampled", "exact"] | None = None,
-    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
-    rows: Literal["inbag", "oob"] = "oob",
-    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
-    divide_by: Literal["rows", "targets"] = "rows",
-    normalize: Literal["none", "trees"] = "none",
-    kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
-    scaled: bool = False,
-    n_repeats: int = 5,
-    scoring: str | Callable | None = None,
-    sample_weight: ArrayLike | None = None,
-    max_samples: float = 1.0,
-    loss: Literal["cross_entropy", "mse"] | None = None,
-    imputer: Literal["marginal", "conditional"] = "marginal",
-    threshold: float = 0.025,
-    n_permutations: int | None = None,
-    random_state: int = 0,
-    preset: str = "pg_hat_10",
-    alpha: float | None = None,
-    penalty: float | None = None,
-    weights: Literal["inbag", "oob"] | None = None,
-    min_child_oob: int | None = None,
-    min_child_inbag: int | None = None,
-    correction: Literal["none", "own", "oob"] | None = None,
-    per_row: bool | None = None,
-    check_additivity: bool = True,
+    random_state: int | None = None,
     progress: bool | None = None,
 ) -> Importance:
-    """Global importances of the features of a fitted model.
+    """Measure the global importances of the features of a fitted model.
 
     Parameters
     ----------
@@ -298,41 +204,18 @@ def importance(
         neither X nor y, but what the model keeps of its training rows.
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
-    method : str
-        See `splitcredit.methods`; a name of `compare`, such as ``"oob_shap_centered"``, is taken,
-        too. A method that attributes rows gives the mean absolute attribution over the rows of X,
-        added over the outputs; ``output="predicted"``, or the name or index of one, takes a single
-        output.
-    check_additivity : bool
-        See `explain`. ``"air"`` and ``"permutation"`` ask the model itself.
-    progress : bool, optional
-        As for `explain`, where rows are attributed, and for ``"sage"`` and ``"mda"``.
-    output, background, model_output, groups, algorithm, attribution, rows
-        See `explain`. ``"sage"`` takes a background, too, and an algorithm, ``"sampled"`` or
-        ``"exact"``; ``"mdi_oob"`` takes rows and an output.
-    weigh_by
-        Of ``"oob_attributions"``.
-    divide_by
-        Of ``"mdi_oob"``.
-    normalize
-        Of ``"mdi"``.
-    kind
-        Of ``"splits"``.
-    scaled
-        Of ``"mda"``.
-    n_repeats, scoring, sample_weight, max_samples
-        Of ``"permutation"``.
-    loss, imputer, threshold, n_permutations
-        Of ``"sage"``.
-    random_state
-        Seed of ``"air"``, ``"mda"``, ``"permutation"`` and ``"sage"``.
-    preset, alpha, penalty, weights, min_child_oob, min_child_inbag, correction, per_row
-        Of ``"penalized_gini"``.
+    method : str or callable
+        A name, see `splitcredit.methods`, also one of `compare` such as ``"oob_shap_centered"``;
+        or a function, such as ``functools.partial(splitcredit.sage, threshold=0.1)``. A method that
+        attributes rows gives the mean absolute attribution over the rows of X, added over the
+        outputs; ``output="predicted"``, or the name or index of one, takes a single output.
+    output, groups, random_state, progress
+        See `explain`.
 
     Returns
     -------
     Importance
-        In the units of the method; see its module in `splitcredit.importances`.
+        In the units of the method; see its function.
 
     Raises
     ------
@@ -357,52 +240,22 @@ def importance(
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
     """
-    method, parameters = _methods.meant(method, _methods.chosen(importance, locals()))
-    X = records(X, model)
     for name, argument in (("X", X), ("y", y)):
         if isinstance(argument, str):
             raise TypeError(
                 f"{name} is the text {argument!r}: name a method by method={argument!r}"
             )
-    found = _methods.look_up(method, "importance")
-    if found.summarize is not None:
-        found_by = _global(found, model, X, y, parameters, progress, check_additivity)
-        if method == "permutation":  # whose features are the columns of X
-            return found_by
-        return replace(found_by, source=source_of(model, None))
-    if X is None:
-        raise TypeError(_methods.needs(f"method {method!r}", "X"))
-    function = found.attribute
-    _methods.check(method, function, ("X",), parameters)
-    if _handed_over.is_needed(model, method):
-        own = _handed_over.explain(model, X, check_additivity=check_additivity, **parameters)
-        mean = np.abs(own.values).mean(axis=0).sum(axis=1)
-        called = own.parameters | {"summary": "mean |attribution|"}
-        return Importance(mean, own.feature_names, method, called)
-    forest, table, parameters, offset = _opened(model, X, method, parameters)
-    if table.shape[0] == 0:
-        raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
-    step, total = _chunks.chunk_rows(forest, method, parameters), np.zeros(1)
-    y = y if _methods.takes(function, "y") else None
-    double = np.dtype("float64")
-    pieces = _chunks.attributions(
-        function, forest, table, step, double, progress, parameters, y=y, offset=offset
-    )
-    if check_additivity:
-        pieces = _compared(pieces, model, X, forest, table, offset, method, parameters)
-    for piece in pieces:
-        total = total + np.abs(piece.values).sum(axis=(0, 2))
-    called = piece.parameters | {"summary": "mean |attribution|"}
-    unit = unit_of(model, forest) if method in _IN_ITS_UNITS else ""
-    return Importance(total / table.shape[0], piece.feature_names, method, called, unit=unit)
+    common = _common(output, groups, random_state)
+    return _measured(method, model, X, y, progress, common)
 
 
-@_methods.named
+@checked
 def rank(
     model: object,
     X: ArrayLike,
-    method: str = "pg2_greedy",
+    by: object = "pg2_greedy",
     *,
+    y: ArrayLike | None = None,
     noise: object = None,
     scale: object = None,
     background: ArrayLike | None = None,
@@ -410,34 +263,7 @@ def rank(
     top: int | None = None,
     arithmetic: Literal["double", "single"] = "double",
     ties: ArrayLike | None = None,
-    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
-    groups: dict | None = None,
-    algorithm: Literal["auto", "blocks", "tables", "rows", "sampled", "exact"] | None = None,
-    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
-    rows: Literal["inbag", "oob"] = "oob",
-    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
-    divide_by: Literal["rows", "targets"] = "rows",
-    normalize: Literal["none", "trees"] = "none",
-    kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
-    scaled: bool = False,
-    n_repeats: int = 5,
-    scoring: str | Callable | None = None,
-    sample_weight: ArrayLike | None = None,
-    max_samples: float = 1.0,
-    loss: Literal["cross_entropy", "mse"] | None = None,
-    imputer: Literal["marginal", "conditional"] = "marginal",
-    threshold: float = 0.025,
-    n_permutations: int | None = None,
-    random_state: int = 0,
-    preset: str = "pg_hat_10",
-    alpha: float | None = None,
-    penalty: float | None = None,
-    weights: Literal["inbag", "oob"] | None = None,
-    min_child_oob: int | None = None,
-    min_child_inbag: int | None = None,
-    correction: Literal["none", "own", "oob"] | None = None,
-    per_row: bool | None = None,
-    y: ArrayLike | None = None,
+    random_state: int | None = None,
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Rankings:
@@ -448,19 +274,17 @@ def rank(
     model : fitted model, Forest or path
         See `explain`.
     X : array-like or DataFrame (n_samples, n_features)
-    method : str
+    by : str, callable, Attribution, Importance, or features in order
         ``"pg2_greedy"`` adds one feature at a time, the one with the largest squared prediction gap
         together with those before it; ``"pgi2_optimum"`` is the order with the largest PGI^2 of
-        all, for up to 16 features. A method of `explain` ranks the features of a row by absolute
-        attributions; one of `importance` gives all rows the same order. See `splitcredit.methods`.
+        all, for up to 16 features. A method of `explain`, or an Attribution, ranks the features of
+        a row by absolute attributions; one of `importance`, or an Importance, gives all rows the
+        same order. See `splitcredit.methods`.
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
-    check_additivity : bool
-        See `explain`.
-    progress : bool, optional
-        As for `explain`.
     noise, scale, background
-        Of the first two methods; see `faithfulness`.
+        Of the first two methods; see `faithfulness`. Other methods take the background if they need
+        one.
     output : str or int, optional
         Without it, rows of classifiers are ranked for their predicted class;
         ``"oob_attributions"`` needs one where there are several.
@@ -469,14 +293,12 @@ def rank(
         with many leaves or features ten.
     arithmetic, ties
         Of ``"pg2_greedy"``; see `splitcredit.gaps.greedy.greedy_ranking`.
-    model_output, groups, algorithm, attribution, rows, weigh_by, divide_by, normalize, kind
-        Of other methods; see `importance`.
-    scaled, n_repeats, scoring, sample_weight, max_samples, loss, imputer, threshold
-        See `importance`.
-    n_permutations, random_state
-        See `importance`.
-    preset, alpha, penalty, weights, min_child_oob, min_child_inbag, correction, per_row
-        See `importance`.
+    random_state : int, optional
+        Seed of a method that draws.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+    progress : bool, optional
+        As for `explain`.
 
     Returns
     -------
@@ -486,7 +308,7 @@ def rank(
     Raises
     ------
     TypeError, ValueError
-        As `explain`, and as `splitcredit.gaps.prediction_gap.pg2`.
+        As `explain` and `faithfulness`.
 
     Examples
     --------
@@ -503,16 +325,30 @@ def rank(
     0       0      1   petal width (cm)
     0       0      2  petal length (cm)
     """
-    method, parameters = _methods.meant(method, _methods.chosen(rank, locals()))
-    X = records(X, model)
-    _methods.look_up(method, "rank")
-    parameters["check_additivity"] = check_additivity
-    ranked = _ranked(model, X, method, y, progress, parameters)
-    labels = row_index(X)
+    of_gaps = {"noise": noise, "scale": scale, "background": background, "top": top, "ties": ties}
+    of_gaps |= {"arithmetic": None if arithmetic == "double" else arithmetic}
+    of_gaps = {name: value for name, value in of_gaps.items() if value is not None}
+    given = records(X, model)
+    if _is_name(by) and _methods.look_up(by, "rank").name in _ranks.BY_GAPS:
+        method = _methods.look_up(by, "rank").name
+        if random_state is not None:
+            of_gaps["random_state"] = random_state
+        ranked = _by_gaps(model, given, method, output, of_gaps, check_additivity, progress)
+    elif _is_name(by) or callable(by):
+        if random_state is not None:
+            of_gaps["random_state"] = random_state
+        of_gaps["check_additivity"] = check_additivity
+        ranked = _by_method(model, given, by, y, output, progress, of_gaps)
+    else:
+        opened = Opened(model, given)
+        refuse_another_order_of_rows(by, given)
+        places = _ranks.ranking_of(by, opened.forest, opened.rows, output)
+        ranked = Rankings(places, None, feature_names=opened.forest.feature_names)
+    labels = row_index(given)
     return ranked if labels is None else replace(ranked, index=labels)
 
 
-@_methods.named
+@checked
 def faithfulness(
     model: object,
     X: ArrayLike,
@@ -530,7 +366,7 @@ def faithfulness(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> np.ndarray:
-    """How much predictions move if the features that a ranking names first are perturbed.
+    """Measure how much predictions move if the features that a ranking names first are perturbed.
 
     The squared prediction gap PG^2 of a set of features is the expected square of the change of the
     prediction when they are perturbed; PGI^2 of a ranking is the mean of PG^2 of its first
@@ -609,21 +445,26 @@ def faithfulness(
     (150,)
     """
     check_choice("metric", metric, _ranks.METRICS)
-    X = records(X, model)
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
-    method_background, found = {}, None
-    if isinstance(ranking, str):
-        found, (_, preset) = _methods.look_up(ranking, "rank"), _methods.meant(ranking, {})
-        if found.takes("background") and background is not None:
-            method_background = {"background": background}
-    if method_background and not _ranks.draws_rows(noise, scale):
+    found, method_background = None, None
+    if _is_name(ranking):
+        found = _methods.look_up(ranking, "rank")
+        if found.name not in _ranks.BY_GAPS and found.takes("background"):
+            method_background = background
+    if method_background is not None and not _ranks.draws_rows(noise, scale):
         background = None
-    forest, rows, background = forest_and_rows(model, X, background)
+    opened = Opened(model, X, background)
     if check_additivity:
-        check_own(model, X, forest, _chunks.as_table(forest, rows))
+        opened.check()
     forest, rows, noise, scale = _ranks.perturbed(
-        forest, rows, noise, scale, background, f"metric {metric!r}", stacklevel=3
+        opened.forest,
+        opened.rows,
+        noise,
+        scale,
+        opened.background,
+        f"metric {metric!r}",
+        stacklevel=3,
     )
     if found is not None and found.name in _ranks.BY_GAPS:
         all_asked_for = {"top": forest.n_features if k is None else k}
@@ -632,10 +473,11 @@ def faithfulness(
             forest, rows, found.name, noise, scale, output, progress, of_method
         )
     elif found is not None:
-        of_method = {"output": output} if found.attribute and found.takes("output") else {}
-        of_method |= method_background | preset | {"check_additivity": False}  # which it is by now
-        ranking = rank(model, X, found.name, y=y, progress=progress, **of_method)
-    refuse_another_order_of_rows(ranking, X)
+        options = {"background": method_background, "progress": progress}
+        if found.averages and found.takes("output"):
+            options["output"] = output
+        ranking = rank(model, X, ranking, y=y, check_additivity=False, **options)
+    refuse_another_order_of_rows(ranking, opened.given)
     if metric == "pg2" and _ranks.is_mask(ranking):
         if k is not None:
             raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
@@ -648,134 +490,82 @@ def faithfulness(
     )
 
 
-def _with_rows(attribution, forest, labels, table, source):
-    """An attribution with its rows as the trees see them; those of groups of features have none."""
-    if attribution.feature_names != forest.feature_names:
-        return replace(attribution, index=labels)
-    data = dense(forest.in_order(table), forest.absent)
-    return replace(attribution, index=labels, data=data, source=source)
+def _is_name(ranking):
+    """Whether a ranking is given by the name of a method."""
+    return isinstance(ranking, str)
 
 
-def _each_with_rows(pieces, forest, labels, table, source, unit):
-    """The attributions of chunks with their rows and unit."""
-    start = 0
-    for piece in pieces:
-        rows = slice(start, start + len(piece.values))
-        own = None if source is None else replace(source, rows=rows_at(source.rows, rows))
-        index = None if labels is None else labels[rows]
-        yield _with_rows(replace(piece, unit=unit), forest, index, rows_at(table, rows), own)
-        start = rows.stop
+def _common(output, groups, random_state):
+    """What every method takes, where it is not the default."""
+    is_default = isinstance(output, str) and output == "all"
+    return {
+        "output": None if is_default else output,
+        "groups": groups,
+        "random_state": random_state,
+    }
 
 
-def _dtype(dtype):
-    if not isinstance(dtype, Hashable) or dtype not in (*_DTYPES, np.float64, np.float32):
-        raise ValueError(f"dtype={dtype!r}: available are 'float64', 'float32'")
-    return np.dtype(dtype)
-
-
-def _opened(model, X, method, parameters):
-    """The forest, its rows, and the parameters with the background as the trees see it."""
-    if "model_output" in parameters:  # the measure gets the forest, which does not know its units
-        from splitcredit.importances import _rescaling
-
-        _rescaling.check_model(model, parameters["model_output"])
-    if parameters.get("groups") is not None:  # each chunk reads them
-        parameters = parameters | {"groups": _groups.listed(parameters["groups"])}
-    given = X
-    opening = forest_rows_and_start if method in _OF_PREDICTION else forest_and_rows
-    forest, X, background, *start = opening(model, opened(X, model), parameters.get("background"))
-    X = _chunks.as_table(forest, X)
-    offset, what = offsets(given, forest) if method in _OF_PREDICTION else None, ""
-    if offset is not None:
-        what = name_of_offset(given)
-    elif start and start[0] is not None:
-        offset, what = start[0](forest.prepare(X)), "the model that this one starts from (init)"
-    _check_offset(offset, what, forest, parameters)
-    if background is not None:
-        parameters = parameters | {"background": background}
-    return forest, X, parameters, offset
-
-
-def _check_offset(offset, what, forest, parameters):
-    """Refuse offsets of rows where the baseline has no place for them."""
-    if offset is None:
-        return
-    if parameters.get("model_output", "raw") != "raw":
-        raise ValueError(
-            f"{what} moves each row along the curve: explain model_output='raw', or rows without it"
-        )
-    has_classes = forest.n_outputs > 1 or forest.other_class is not None
-    if parameters.get("output") == "predicted" and has_classes:
-        raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
-
-
-def _compared(pieces, model, X, forest, table, offset, method, parameters):
-    """The pieces, after the first of them is compared with what the model itself predicts."""
-    is_raw = method in _OF_PREDICTION and parameters.get("model_output", "raw") == "raw"
-    output = parameters.get("output", "all")
-    for k, piece in enumerate(pieces):
-        if k == 0:
-            totals = piece if is_raw and output == "all" else None
-            check_own(model, X, forest, table, offset, totals, output == "predicted")
-        yield piece
-
-
-def _global(found, model, X, y, parameters, progress, check_additivity):
-    function, method = found.summarize, found.name
+def _measured(method, model, X, y, progress, common) -> Importance:
+    """The importance by a method that is given by its name or its function."""
+    of_method = _methods.call(method, "importance", progress, **common)
     data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
-    _methods.check(method, function, data, parameters)
-    if _methods.takes(function, "progress"):
-        parameters = parameters | {"progress": progress}
-    if not _methods.takes(function, "X"):
-        return function(model, **parameters)
-    given, rows = model, X
-    if "bootstrap" in found.needs:  # and so nothing is made of the model twice
-        model, X = forest, table = forest_and_training_rows(model, X)
-    elif check_additivity and "prediction" in found.needs:
-        forest, table = forest_and_rows(model, X)
-    if check_additivity and {"bootstrap", "prediction"} & {*found.needs}:
-        check_own(given, rows, forest, _chunks.as_table(forest, table))
-    return function(model, X, y, **parameters)
+    if not _methods.is_measure(method):
+        found = of_method(model, **data)
+        return _attributed.mean_of(found) if isinstance(found, Attribution) else found
+    measure = _methods.look_up(method, "importance")
+    taken = {name: data[name] for name in data if measure.takes(name, "importance")}
+    if not measure.averages:
+        return of_method(model, **taken)
+    _methods.refuse_missing(of_method, tuple(data))
+    parameters = of_method.keywords | {"y": y} if "y" in taken else dict(of_method.keywords)
+    check = parameters.pop("check_additivity", True)
+    parameters.pop("progress", None)
+    return _attributed.averaged(measure.name, model, X, parameters, check, progress)
 
 
-def _ranked(model, X, method, y, progress, parameters):
-    """Rankings of rows by their positions."""
-    if method in _ranks.BY_GAPS:
-        return _by_gaps(model, X, method, progress, parameters)
-    found = _methods.look_up(method, "rank")
-    if found.attribute and "weigh_by" not in parameters:  # which is of means over rows
-        attributed = _of_one_output(model, X, y, method, progress, parameters)
-        return _ranks.by_values(attributed, len(attributed.values))
-    if not found.refits:
-        forest, rows = forest_and_rows(model, X)
-        forest.prepare(rows)
-    data = {"X": X, "y": y} if found.takes("X") else {}
-    ranked = importance(model, method=method, progress=progress, **data, **parameters)
-    return _ranks.by_values(ranked, np.shape(X)[0])
-
-
-def _by_gaps(model, X, method, progress, parameters):
-    remaining = dict(parameters)
-    background, is_checked = remaining.pop("background", None), remaining.pop("check_additivity")
-    _methods.check(method, _ranks.BY_GAPS[method], ("X",), remaining, extra=("noise", "background"))
-    given, (forest, X, background) = X, forest_and_rows(model, X, background)
-    if is_checked:
-        check_own(model, given, forest, _chunks.as_table(forest, X))
-    noise, scale = remaining.pop("noise", None), remaining.pop("scale", None)
-    forest, X, noise, scale = _ranks.perturbed(
-        forest, X, noise, scale, background, f"method {method!r}", stacklevel=5
+def _by_gaps(model, X, method, output, given, check_additivity, progress) -> Rankings:
+    """Rankings by exact gaps."""
+    noise, scale = given.pop("noise", None), given.pop("scale", None)
+    opened = Opened(model, X, given.pop("background", None))
+    _methods.call(method, "rank", **given)  # says what the method does not take
+    if check_additivity:
+        opened.check()
+    forest, rows, noise, scale = _ranks.perturbed(
+        opened.forest,
+        opened.rows,
+        noise,
+        scale,
+        opened.background,
+        f"method {method!r}",
+        stacklevel=4,
     )
-    output = remaining.pop("output", None)
-    return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, remaining)
+    return _ranks.by_gaps(forest, rows, method, noise, scale, output, progress, given)
 
 
-def _of_one_output(model, X, y, method, progress, parameters):
-    """Attribution to one output: the predicted one of each row, if there is a choice to make."""
-    found = _methods.look_up(method, "rank")
-    if found.takes("output") and parameters.get("output") is None:
-        output, forest = "predicted", to_forest(model)
-        refuse_targets(forest)
-        if not found.takes_any_rows:
-            output = OutputIndex(prediction_gap.only_output(forest, None))
-        parameters = parameters | {"output": output}
-    return explain(model, X, method, y=y, progress=progress, **parameters)
+def _by_method(model, X, method, y, output, progress, given) -> Rankings:
+    """Rankings by the attributions or importances of a method."""
+    if not _methods.is_measure(method):
+        given.pop("check_additivity")
+        ranked = _measured(method, model, X, y, progress, given | {"output": output})
+        return _ranks.by_values(ranked, np.shape(X)[0])
+    measure, of_rows = _methods.look_up(method, "rank"), False
+    if measure.attributes and "weigh_by" not in _methods.meant(method)[1]:
+        of_rows = True
+    if not measure.takes("check_additivity", "explain" if of_rows else "importance"):
+        given.pop("check_additivity")
+    if of_rows:
+        if measure.takes("output") and output is None:
+            forest = to_forest(model)
+            refuse_targets(forest)
+            output = "predicted"
+            if not measure.takes_any_rows:
+                output = OutputIndex(prediction_gap.only_output(forest, None))
+        if y is not None and measure.takes("y"):
+            given["y"] = y
+        attributed = _methods.call(method, "explain", progress, output=output, **given)(model, X)
+        return _ranks.by_values(attributed, len(attributed.values))
+    if not measure.refits:
+        opened = Opened(model, X)
+        opened.forest.prepare(opened.rows)
+    ranked = _measured(method, model, X, y, progress, given | {"output": output})
+    return _ranks.by_values(ranked, np.shape(X)[0])

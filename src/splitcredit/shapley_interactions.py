@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from splitcredit._calls import checked
 from splitcredit._chunks import as_table
-from splitcredit._methods import named
 from splitcredit._names import feature_index, index_of, indexed, row_index
 from splitcredit._stored import SHOWN, Shown, more
 from splitcredit._tables import check_whole
@@ -187,7 +187,7 @@ class Interactions(Shown):
         return _plots.explanation(self, X)
 
 
-@named
+@checked
 def interactions(
     model: object,
     X: ArrayLike,

@@ -135,5 +135,5 @@ def saved(forest, X, classes, control) -> np.ndarray:
         Probabilities below 1e-12 count as 1e-12.
     """
     certainty = replace(forest, value=-CONTROLS[control](forest.value))
-    values = saabas.explain(certainty, X).values
+    values = saabas.attribute(certainty, X).values
     return values[np.arange(len(values)), :, classes]

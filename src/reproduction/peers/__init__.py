@@ -14,6 +14,8 @@ the result name the package, its release and the type in which it adds up.
 
 from splitcredit import importances, registry
 
+KINDS = ("explain", "importance", "rank")
+
 
 def available() -> list[str]:
     """Names of the measures of other packages."""
@@ -30,5 +32,21 @@ def function_of(name: str):
     """
     if name not in available():
         return importances.function_of(name)
-    module = registry.load(__name__, name, "measure of another package")
-    return next(getattr(module, kind) for kind in importances.KINDS if hasattr(module, kind))
+    return getattr(_module_of(name), kind_of(name))
+
+
+def kind_of(name: str) -> str:
+    """What the function does: ``"explain"`` rows, give an ``"importance"``, or ``"rank"``."""
+    if name not in available():
+        return importances.kind_of(name)
+    return next(kind for kind in KINDS if hasattr(_module_of(name), kind))
+
+
+def requires(name: str) -> tuple[str, ...]:
+    """What the model must be, in words; see `splitcredit.importances`."""
+    module = _module_of(name) if name in available() else importances.module_of(name)
+    return tuple(getattr(module, "REQUIRES", ()))
+
+
+def _module_of(name):
+    return registry.load(__name__, name, "measure of another package")

@@ -29,7 +29,9 @@ KINDS = sweep.KINDS
 _FUNCTIONS = {"data": datasets.loader, "importance": peers.function_of, "metric": metrics.metric}
 # What an importance or metric is given by the job, not by its recipe.
 _GIVEN = {
-    "importance": {"forest", "model", "estimator", "X", "y", "background", "progress"},
+    "importance": {
+        *("forest", "model", "X", "y", "background", "progress", "check_additivity", "dtype")
+    },
     "metric": {"attributions", "data", "training", "forest", "estimator", "refit"},
 }
 # What the workflow reads, gives its own meaning, or the libraries would take without a word.

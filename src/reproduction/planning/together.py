@@ -32,7 +32,7 @@ def problem(data: dict, model: dict, importances: dict, chosen: dict, parameters
     reason = _of_model(data, model)
     several = {}
     for name, recipe in importances.items():
-        function = peers.function_of(recipe["importance"])
+        kind = peers.kind_of(recipe["importance"])
         takes = parameters("importance", recipe["importance"])
         ties = recipe.get("ties")
         if isinstance(ties, str) and data.get("of") not in standardized_split.AUTHORS_ROWS:
@@ -41,19 +41,19 @@ def problem(data: dict, model: dict, importances: dict, chosen: dict, parameters
                 "alone: give a list of indices, or leave it out"
             )
         # One that is given the estimator fits it to all rows.
-        fits = "estimator" in inspect.signature(function).parameters
-        if model.get("folds") and function.__name__ == "importance" and not fits:
+        fits = "refit" in peers.requires(recipe["importance"])
+        if model.get("folds") and kind == "importance" and not fits:
             reason = reason or (
                 f"importance.{name} explains no single rows, so folds mean nothing to it: leave "
                 "out folds, or the importance"
             )
         output = recipe.get("output", takes["output"].default) if "output" in takes else None
         if "output" in takes:
-            reason = reason or _of_output(data, model, output, function, f"importance.{name}")
+            reason = reason or _of_output(data, model, output, kind, f"importance.{name}")
         # Whether it explains rows, and by how many outputs.
-        is_several = function.__name__ == "explain" and output == "all"
+        is_several = kind == "explain" and output == "all"
         several[name] = (
-            function.__name__ == "importance",
+            kind == "importance",
             is_several and _n_outputs(data, model) > 1,
         )
     for name, recipe in chosen.items():
@@ -125,12 +125,12 @@ def _of_rows(data, recipe, takes, name):
 _WORDS = {"explain": ("all", "predicted"), "importance": ("all",), "rank": ()}
 
 
-def _of_output(data, model, output, function, place):
-    words = _WORDS[function.__name__]
+def _of_output(data, model, output, kind, place):
+    words = _WORDS[kind]
     of_classes = model["estimator"].endswith("Classifier")
     if isinstance(output, str) and output in words:
         return ""
-    if output is None and function.__name__ == "rank":
+    if output is None and kind == "rank":
         if not of_classes or len(_classes(data) or ()) < 3:
             return ""
     # Every classifier has two classes: the data are not needed.

@@ -16,7 +16,7 @@ from pathlib import Path
 from reproduction import cross_fitted, models, recorded, seeds, storage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
-from reproduction.peers import function_of
+from reproduction.peers import available, function_of, requires
 from splitcredit.convert import to_forest
 
 
@@ -42,9 +42,9 @@ def run(arguments):
 def _computed(recipe, runs, data, models_file):
     """One measure of every run of a batch."""
     given = dict(recipe)
-    compute, n_rows = function_of(given.pop("importance")), given.pop("n_rows", None)
-    computed = {}
-    unfitted = "estimator" in _parameters(compute)
+    name, n_rows, computed = given.pop("importance"), given.pop("n_rows", None), {}
+    compute, of_model = function_of(name), requires(name)
+    unfitted = "refit" in of_model
     bundle = nullcontext() if unfitted else storage.open_bundle(models_file, cross_fitted)
     with bundle as saved:
         for run in runs:
@@ -55,14 +55,15 @@ def _computed(recipe, runs, data, models_file):
                 explained = compute(estimator, rows.training.X, rows.training.y, **options)
             else:
                 model = saved(key)
-                if "model" in _parameters(compute):
+                explained_model = model
+                if name in available() and "model" in _parameters(compute):
+                    options["model"] = _fitted_anew(run, rows.training, model)
+                elif {"score", "gains"} & {*of_model}:
                     # A forest has the score of its kind alone, and no other by name.
-                    is_enough = given.get("scoring") is None and _is_own(compute)
-                    is_enough = is_enough and getattr(model, "aggregate", "") == "mean"
-                    options["model"] = (
-                        model if is_enough else _fitted_anew(run, rows.training, model)
-                    )
-                explained = _explained(compute, model, rows, options, n_rows)
+                    is_enough = given.get("scoring") is None
+                    if not is_enough or getattr(model, "aggregate", "") != "mean":
+                        explained_model = _fitted_anew(run, rows.training, model)
+                explained = _explained(compute, explained_model, rows, options, n_rows)
             computed[key] = explained
             print(f"explained {key}: {explained}", flush=True)
     return computed
@@ -82,11 +83,6 @@ def _ties(recipe, data):
     """The order of ties, if the recipe names a recorded one."""
     ties = recipe.get("ties")
     return {"ties": recorded.tie_order(ties, data.feature_names)} if isinstance(ties, str) else {}
-
-
-def _is_own(compute):
-    """Whether a measure is the library's, to which a Forest that averages trees is a model."""
-    return inspect.getmodule(compute).__name__.startswith("splitcredit.")
 
 
 def _fitted_anew(run, data, saved):
@@ -113,8 +109,9 @@ def _explained(compute, model, data, recipe, n_rows):
     if not isinstance(model, CrossFitted):
         of_bags = "bootstrap" in getattr(inspect.getmodule(compute), "REQUIRES", ())
         explained = data.training if of_bags else data.explained.take(slice(n_rows))
-        forest = {"forest": model} if "forest" in _parameters(compute) else {}
-        return compute(**forest, **_rows(compute, explained, data.training), **recipe)
+        first = "forest" if "forest" in _parameters(compute) else "model"
+        of_model = {} if first in recipe else {first: model}
+        return compute(**of_model, **_rows(compute, explained, data.training), **recipe)
     if n_rows is not None:
         raise ValueError("n_rows: each row is explained by a model of its own `folds`; explain all")
 

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from splitcredit import _methods, _progress
+from splitcredit._calls import checked, needs
 from splitcredit._methods import PRESETS
 from splitcredit.attribution import Importance
 from splitcredit.auditing.subject import EXPLAINED, Subject, Z, part, unfitted_copy
 from splitcredit.convert.units import library_of
-from splitcredit.face import explain, explain_chunks, importance
+from splitcredit.face import explain_chunks, importance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -46,6 +47,11 @@ class Measure(NamedTuple):
     def needs(self):
         """What the method needs beside a model and X."""
         return _methods.look_up(self.method, "importance").needs
+
+    def call(self, function="importance", **more):
+        """The function of the method, with its parameters and more."""
+        parameters = {**self.parameters, **more}
+        return _methods.call(self.method, function, **parameters)
 
 
 # One line a measure: a new one appears in every table and picture. `importance` takes the names.
@@ -145,7 +151,7 @@ class Comparison:
         return pictures.side_by_side(self, top)
 
 
-@_methods.named
+@checked
 def compare(
     model: object,
     X: ArrayLike,
@@ -234,7 +240,7 @@ def measured(subject: Subject, name: str) -> Importance:
     """
     measure = MEASURES[name]
     if "y" in measure.needs and subject.y is None:
-        raise TypeError(_methods.needs(f"method {measure.method!r}", "y"))
+        raise TypeError(needs(f"method {measure.method!r}", "y"))
     if "bootstrap" in measure.needs:
         if subject.why_not_bagged:
             raise ValueError(subject.why_not_bagged)
@@ -249,7 +255,7 @@ def measured(subject: Subject, name: str) -> Importance:
         found = _by_trees(subject.forest, measure, {})
     else:
         model = subject.inner if "kind" in measure.parameters else subject.forest
-        found = importance(model, method=measure.method, **measure.parameters)
+        found = importance(model, method=measure.call())
     error = np.where(found.standard_error > 0, found.standard_error, np.nan)
     return Importance(found.values, subject.names, name, found.parameters, error)
 
@@ -259,7 +265,7 @@ def _of_rows(subject, measure):
     rows, trees = subject.sample(EXPLAINED, 2)[0], subject.some_trees()
     needs_more = "background" in measure.needs
     more = {"background": subject.sample(BACKGROUND, 3)[0]} if needs_more else {}
-    pieces = explain_chunks(trees, rows, measure.method, progress=False, **more)
+    pieces = explain_chunks(trees, rows, measure.call("explain", **more), progress=False)
     sums = np.concatenate([np.abs(piece.values).sum(axis=2) for piece in pieces])
     return _mean(sums, subject.names, measure)
 
@@ -273,8 +279,8 @@ def _of_training_rows(subject, measure):
     n, p = subject.table.shape[0], subject.forest.n_features
     if measure.method == "mda":
         trees = subject.training_trees(TRIPLES // p, 4)
-        data = {"random_state": subject.seed, "progress": False}
-        return importance(trees, subject.table, subject.y, "mda", **data)
+        more = {"random_state": subject.seed, "progress": False}
+        return importance(trees, subject.table, subject.y, "mda", **more)
     if measure.method != "oob_attributions":
         data = {"X": subject.table, "y": subject.y}
         return _by_trees(subject.training_trees(), measure, data)
@@ -287,9 +293,7 @@ def _of_training_rows(subject, measure):
     trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":
         return _by_trees(trees, measure, {"X": subject.table, "y": subject.y})
-    values = explain(
-        trees, subject.table, "oob_attributions", progress=False, **measure.parameters
-    ).values
+    values = measure.call("explain", progress=False)(trees, subject.table).values
     return _mean(np.abs(values).sum(axis=2), subject.names, measure)
 
 
@@ -297,7 +301,7 @@ def _by_trees(forest, measure, data):
     """A mean over trees, with the standard error over groups of them."""
     n_groups = min(GROUPS, forest.n_trees) if forest.n_trees > 3 else 1
     ends = np.linspace(0, forest.n_trees, n_groups + 1).astype(int)
-    of_method = partial(importance, method=measure.method, **data, **measure.parameters)
+    of_method = partial(importance, method=measure.call(), **data)
     groups = [part(forest, a, b) for a, b in pairwise(ends)]
     values = np.array([of_method(group).values for group in groups])
     mean = np.average(values, axis=0, weights=np.diff(ends))
@@ -320,7 +324,7 @@ def _of_scores(subject, measure):
     if measure.method == "sage":
         more |= {"background": subject.sample(BACKGROUND, 3)[0], "progress": False}
     rows = subject.forest.in_order(table)
-    return importance(model, rows, y, measure.method, **more)
+    return importance(model, rows, y, _methods.call(measure.method, "importance", **more))
 
 
 def _air(subject):

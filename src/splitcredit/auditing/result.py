@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from splitcredit import _progress
-from splitcredit._methods import named
+from splitcredit._calls import checked
 from splitcredit._stored import replacing
 from splitcredit.auditing import copies, sections
 from splitcredit.auditing.comparison import MEASURES, Comparison, compared
@@ -130,7 +130,7 @@ class Audit:
         return pictures.of_section(self, self[section])
 
 
-@named
+@checked
 def audit(
     model: object,
     X: ArrayLike,

@@ -5,7 +5,6 @@ Sentences are chosen by the numbers and quote them.
 
 from __future__ import annotations
 
-import inspect
 import io
 import json
 from importlib.resources import files
@@ -35,6 +34,7 @@ from splitcredit.auditing.subject import (
     taken,
 )
 from splitcredit.face import explain, faithfulness, rank
+from splitcredit.importances.tree_shap_interventional import tree_shap_interventional
 
 # Orders are measured on so many rows, by trees with so many leaves; by fewer if these split by
 # categories.
@@ -457,7 +457,7 @@ def _covers_and_background(subject, members) -> str:
     rows, trees = subject.sample(EXPLAINED // 2, 2)[0], subject.some_trees()
     background = subject.sample(BACKGROUND, 3)[0]
     covers = explain(trees, rows, progress=False).values[:, members]
-    other = explain(trees, rows, "tree_shap_interventional", background=background, progress=False)
+    other = tree_shap_interventional(trees, rows, background, progress=False)
     sizes = np.abs(covers).sum(axis=(1, 2))
     if sizes.sum() == 0:
         return "are 0"
@@ -569,18 +569,22 @@ def _call(name, given):
     rows = (f", {X}" if takes_rows else "") + (f", y={y}" if "y" in method.needs else "")
     given += ", background=X" if name in BY_GAPS else ""
     given += ", background=X[:100]" if "background" in method.needs else ""
-    function = "rank" if name in BY_GAPS else "importance"
-    return f"splitcredit.{function}(model{rows}, method={name!r}{given})", is_of_test
+    if name in BY_GAPS:
+        return f"splitcredit.rank(model{rows}, by={name!r}{given})", is_of_test
+    if method.averages:
+        by = repr(name)
+        if given:
+            by = f"lambda m, rows: splitcredit.{name}(m, rows{given})"
+        return f"splitcredit.importance(model{rows}, method={by})", is_of_test
+    return f"splitcredit.{method.function('importance').__name__}(model{rows}{given})", is_of_test
 
 
 def _all_parameters(method, parameters):
     """A method with all its parameters but those of sampling and units, which change no order."""
     found = next((m for m in _methods.methods() if m.name == method), None)
-    function = found and (found.summarize or found.attribute)
-    if function is None:
+    if found is None:
         return method
-    given = {p.name: p.default for p in inspect.signature(function).parameters.values()} | {
-        **parameters
-    }
+    defaults = _methods.parameters_of(found.function("importance")).values()
+    given = {p.name: p.default for p in defaults} | {**parameters}
     left_out = "n_repeats n_permutations per_row random_state threshold progress".split()
     return method, {name: value for name, value in given.items() if name not in left_out}

@@ -351,13 +351,13 @@ class TreeExplainer:
                 "approximate=True follows the covers of the model: make the explainer without data"
             )
         if approximate:
-            attribution = saabas.explain(leaf_means.with_means(forest), rows)
+            attribution = saabas.attribute(leaf_means.with_means(forest), rows)
         elif self.feature_perturbation == "interventional":
-            attribution = tree_shap_interventional.explain(
+            attribution = tree_shap_interventional.attribute(
                 forest, rows, self._background, model_output=self._curve.name, y=y
             )
         else:
-            attribution = tree_shap.explain(covered, rows)
+            attribution = tree_shap.attribute(covered, rows)
         attribution = self._with_offset(attribution, X)
         if check_additivity:
             container = X if offsets(X, forest) is not None else None

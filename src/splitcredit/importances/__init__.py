@@ -1,20 +1,23 @@
-"""Importances: one file a method, found by its file name.
+"""Measures: one file each, found by its file name.
 
-A local method's file has ``explain(forest, X, **parameters) -> Attribution``; a global one's has
-``importance(forest, **parameters) -> Importance``, or ``importance(estimator, X, y, ...)`` if it
-fits a model of its own; one that only ranks has ``rank(forest, X, **parameters) -> Attribution``,
-whose values say the order and nothing else. File name, name in the configuration and
-``Attribution.method`` are the same word. A file whose method does not take every model says so in
-``REQUIRES``, a tuple of words: ``"impurity"`` (of every node), ``"bootstrap"`` (the bag of each
-tree), ``"prediction"`` (on the scale of y), ``"score"`` or ``"refit"`` (an estimator that can be
-fitted again). Its function ``refuse(model, forest)`` raises the error that says so for one model.
+The public function of a measure has the name of its file and takes any fitted model:
+``splitcredit.ufi`` is that of ``ufi.py``. A measure that attributes rows has a function
+``attribute(forest, X, **parameters) -> Attribution`` beside it, which explains some rows as the
+trees see them; `splitcredit._attributed.explained` calls it chunk by chunk. A file with a second
+function for means over rows names it in ``IMPORTANCE``, and ``ADDS_UP`` says whether the values of
+a row and its baseline add up to the prediction. The file that only ranks has
+``rank(forest, X, **parameters) -> Attribution``, whose values say the order and nothing else.
+
+File name, name in the configuration and ``Attribution.method`` are the same word. A file whose
+measure does not take every model says so in ``REQUIRES``, a tuple of words: ``"impurity"`` (of
+every node), ``"bootstrap"`` (the bag of each tree), ``"prediction"`` (on the scale of y),
+``"score"``, ``"gains"`` (the fitted model itself) or ``"refit"`` (an estimator that can be fitted
+again). Its function ``refuse(model, forest)`` raises the error that says so for one model.
 """
 
 from __future__ import annotations
 
 from splitcredit import registry
-
-KINDS = ("explain", "importance", "rank")
 
 
 def names() -> list[str]:
@@ -22,26 +25,24 @@ def names() -> list[str]:
     return registry.names(__name__)
 
 
-def available(function: str = "explain") -> list[str]:
-    """Names of the methods that have `function`, one of `KINDS`."""
-    return [n for n in names() if hasattr(module_of(n), function)]
-
-
-def get_method(name: str, function: str = "explain"):
-    """The function of one method, by name.
-
-    ValueError if there is no such method; the message lists what there is.
-    """
-    if name not in names() or not hasattr(module_of(name), function):
-        choices = ", ".join(available(function))
-        raise ValueError(f"unknown method {name!r}: available are {choices}")
-    return getattr(module_of(name), function)
-
-
 def function_of(name: str):
-    """The function of one method, of whichever kind; ValueError lists what there is."""
+    """The function that measures by a forest and rows; ValueError lists what there is.
+
+    Of a measure that attributes rows it is the one for rows as the trees see them.
+    """
     module = module_of(name)
-    return next(getattr(module, kind) for kind in KINDS if hasattr(module, kind))
+    for kind in ("rank", getattr(module, "IMPORTANCE", ""), "attribute", name):
+        if hasattr(module, kind):
+            return getattr(module, kind)
+
+
+def kind_of(name: str) -> str:
+    """What `function_of` does: ``"explain"`` rows, give an ``"importance"``, or ``"rank"``."""
+    module = module_of(name)
+    if hasattr(module, "rank"):
+        return "rank"
+    is_of_rows = hasattr(module, "attribute") and not hasattr(module, "IMPORTANCE")
+    return "explain" if is_of_rows else "importance"
 
 
 def module_of(name: str):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from splitcredit._calls import checked
 from splitcredit._names import names_of_columns
+from splitcredit._opened import Opened
 from splitcredit._tables import check_whole, numbers, refuse_container, refuse_masked, refuse_times
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest, unwrap
@@ -43,7 +46,14 @@ _BY_FEATURE = (
 _FOR_ALL = ("pairwise", "no_interactions", "from_dtype", "auto", "")
 
 
-def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Importance:
+@checked
+def air(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    random_state: Annotated[int, ">= 0"] = 0,
+) -> Importance:
     """Corrected impurity importance of every feature, from a fit on the features and shadows.
 
     One permutation of the rows, shared by all features, makes a shadow of each. The model is
@@ -52,7 +62,7 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
 
     Parameters
     ----------
-    estimator : forest or tree
+    model : estimator
         A copy of it is fitted; of a fitted pipeline, a copy of the last step. A fitted one says
         in which order the features are, and how they are called. The copy sees twice
         as many features: a share as `max_features` then draws twice as many at a node, ``"sqrt"``
@@ -85,21 +95,22 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
 
     Examples
     --------
-    >>> from splitcredit.importances import air
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> air.importance(model, X, y).values.round(1)  # in rows times the Gini impurity
+    >>> splitcredit.air(model, X, y).values.round(1)  # in rows times the Gini impurity
     array([11.9,  2.7, 27.7, 39.8])
     """
     check_whole("random_state", random_state)
     from sklearn.base import clone, is_regressor
 
-    fitted = _forest_of(estimator)
-    refuse(estimator, fitted)
-    estimator, steps = unwrap(estimator)
-    X = steps.training_rows(X)
+    fitted = _forest_of(model)
+    refuse(model, fitted)
+    opened = Opened(model, X, of_training=True)
+    estimator, steps = opened.inner, opened.steps
+    X = steps.training_rows(opened.given)
     refuse_container(X)
     refuse_times(X)
     check_targets = numbers if is_regressor(estimator) else refuse_masked
@@ -118,13 +129,14 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
             "the columns it was fitted on, in that order"
         )
     order = np.random.default_rng(random_state).permutation(len(table))
-    model = clone(estimator).fit(np.hstack([table, table[order]]), y)
-    forest = to_forest(model)
+    copy = clone(estimator).fit(np.hstack([table, table[order]]), y)
+    forest = to_forest(copy)
     _refuse_categories(estimator, forest)
-    with_shadows = len(table) * mdi.importance(forest).values.reshape(2, -1)
+    with_shadows = len(table) * mdi.mdi(forest).values.reshape(2, -1)
     names = _names_of(X, steps) if fitted is None else fitted.feature_names
     parameters = {"random_state": int(random_state)}
-    return Importance(with_shadows[0] - with_shadows[1], tuple(names), "air", parameters)
+    values = with_shadows[0] - with_shadows[1]
+    return opened.finished(Importance(values, tuple(names), "air", parameters))
 
 
 def refuse(model, forest) -> None:

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from splitcredit._attributed import explained
+from splitcredit._calls import checked
 from splitcredit._forest_checks import check_impurity
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
 
 REQUIRES = ("impurity",)
 
 
-def explain(forest, X) -> Attribution:
+@checked
+def local_mdi(
+    model: object,
+    X: ArrayLike,
+    *,
+    dtype: str | type = "float64",
+    check_additivity: bool = True,
+    progress: bool | None = None,
+) -> Attribution:
     """Local MDI of every feature for every row, Eq. 8 of sutera2021.
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` takes.
         With impurities: entropy, Gini, variance, or any other.
     X : array-like or DataFrame (n_samples, n_features)
+    dtype : {"float64", "float32"}
+        Type of the values; all work is in float64.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -34,17 +51,21 @@ def explain(forest, X) -> Attribution:
 
     Examples
     --------
-    >>> from splitcredit.importances import local_mdi
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> local_mdi.explain(model, X[:1]).values[0, :, 0].round(2)  # in units of the Gini impurity
+    >>> splitcredit.local_mdi(model, X[:1]).values[0, :, 0].round(2)  # Gini impurity
     array([0.11, 0.02, 0.18, 0.35])
     """
+    return explained("local_mdi", model, X, {}, dtype, check_additivity, progress)
+
+
+def attribute(forest, X) -> Attribution:
+    """Attribute some rows, as the trees see them."""
     from splitcredit.kernels.walks import mdi
 
-    forest, X = forest_and_rows(forest, X)
     refuse(forest, forest)
     values = mdi.local_mdi(forest, forest.prepare(X))
     return Attribution(

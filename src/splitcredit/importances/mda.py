@@ -5,29 +5,34 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from splitcredit import _progress
+from splitcredit._calls import checked
+from splitcredit._opened import Opened
 from splitcredit._tables import check_whole
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._training import checked_training_data, refuse_without_oob
 
 REQUIRES = ("bootstrap",)
 
 
-def importance(
-    forest,
-    X,
-    y,
+@checked
+def mda(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
     scaled: bool = False,
     random_state: Annotated[int, ">= 0"] = 0,
+    check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
     """Mean decrease of accuracy when a feature is permuted among each tree's out-of-bag rows.
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
@@ -39,6 +44,8 @@ def importance(
         default. Features without any variation keep their raw value, 0 for unused ones.
     random_state : int
         Seed of the permutations; each tree draws with a generator of its own.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
     progress : bool, optional
         Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
@@ -65,12 +72,12 @@ def importance(
 
     Examples
     --------
-    >>> from splitcredit.importances import mda
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> mda.importance(model, X, y).to_frame().round(3)
+    >>> splitcredit.mda(model, X, y).to_frame().round(3)
                  feature  value  standard_error
     0   petal width (cm)  0.306           0.046
     1  petal length (cm)  0.296           0.043
@@ -80,7 +87,8 @@ def importance(
     from splitcredit.kernels.walks import mda
 
     check_whole("random_state", random_state)
-    forest, X = forest_and_training_rows(forest, X)
+    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    forest, X = opened.forest, opened.rows
     rows, y = checked_training_data(forest, X, y)
     refuse_without_oob(forest)
     orders = permutations(forest.n_features, random_state)
@@ -92,7 +100,7 @@ def importance(
     if scaled:
         values, error = values / np.where(error > 0, error, 1.0), None
     parameters = {"scaled": bool(scaled), "random_state": int(random_state)}
-    return Importance(values, forest.feature_names, "mda", parameters, error)
+    return opened.finished(Importance(values, forest.feature_names, "mda", parameters, error))
 
 
 def permutations(n_features: int, random_state: int):

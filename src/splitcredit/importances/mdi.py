@@ -6,22 +6,28 @@ from typing import Literal
 
 import numpy as np
 
+from splitcredit._calls import checked
 from splitcredit._forest_checks import check_impurity
+from splitcredit._opened import Opened
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Importance
-from splitcredit.convert import to_forest
 
 REQUIRES = ("impurity",)
 
 NORMALIZE = ("none", "trees")
 
 
-def importance(forest, normalize: Literal["none", "trees"] = "none") -> Importance:
+@checked
+def mdi(
+    model: object,
+    *,
+    normalize: Literal["none", "trees"] = "none",
+) -> Importance:
     """Global MDI.
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
         With impurities.
     normalize : {"none", "trees"}
         ``"none"``: sutera2021, Eq. 2 and 3, in units of the impurity (bits for entropy).
@@ -44,29 +50,31 @@ def importance(forest, normalize: Literal["none", "trees"] = "none") -> Importan
 
     Examples
     --------
-    >>> from splitcredit.importances import mdi
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> mdi.importance(model).values.round(2)  # in units of the Gini impurity
+    >>> splitcredit.mdi(model).values.round(2)  # in units of the Gini impurity
     array([0.08, 0.02, 0.28, 0.27])
-    >>> shares = mdi.importance(model, normalize="trees").values
+    >>> shares = splitcredit.mdi(model, normalize="trees").values
     >>> bool(abs(shares - model.feature_importances_).max() < 1e-12)
     True
     """
     from splitcredit.kernels.walks import mdi
 
-    forest = to_forest(forest)
+    opened = Opened(model)
+    forest = opened.forest
     refuse(forest, forest)
     check_choice("normalize", normalize, NORMALIZE)
     per_tree = mdi.mdi_per_tree(forest)
     if normalize == "none":
-        return _named(forest, per_tree.mean(axis=0), normalize)
+        return opened.finished(_named(forest, per_tree.mean(axis=0), normalize))
     grown = per_tree[np.diff(forest.tree_offsets) > 1]
     shares = grown if forest.aggregate == "sum" else _shares(grown)
     mean = shares.mean(axis=0) if len(shares) else np.zeros(forest.n_features)
-    return _named(forest, mean / mean.sum() if mean.sum() > 0 else mean, normalize)
+    mean = mean / mean.sum() if mean.sum() > 0 else mean
+    return opened.finished(_named(forest, mean, normalize))
 
 
 def _shares(per_tree):

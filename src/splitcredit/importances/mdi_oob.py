@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from splitcredit._calls import checked
+from splitcredit._opened import Opened
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import (
     ROWS,
@@ -21,13 +23,16 @@ REQUIRES = ("bootstrap",)
 DIVISORS = ("rows", "targets")
 
 
-def importance(
-    forest,
-    X,
-    y,
+@checked
+def mdi_oob(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
     rows: Literal["inbag", "oob"] = "oob",
-    output="all",
+    output: str | int = "all",
     divide_by: Literal["rows", "targets"] = "rows",
+    check_additivity: bool = True,
 ) -> Importance:
     """Mean over trees of sum_i f_{T,k}(x_i) y_i / n over their in-bag or out-of-bag rows i.
 
@@ -36,7 +41,7 @@ def importance(
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
@@ -50,6 +55,8 @@ def importance(
         What n is: the number of the rows (Eq. 10), or the sum of their y (Eq. 11), which for a
         class is the number of the rows in it. The second has another factor in every tree. So it
         is not equal to MDI, as printed, but proportional to it in the limit of many rows.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------
@@ -71,19 +78,20 @@ def importance(
 
     Examples
     --------
-    >>> from splitcredit.importances import mdi_oob
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> mdi_oob.importance(model, X, y).values.round(2)
+    >>> splitcredit.mdi_oob(model, X, y).values.round(2)
     array([0.08, 0.01, 0.26, 0.27])
-    >>> mdi_oob.importance(model, X, y, rows="inbag").values.round(2)  # MDI itself
+    >>> splitcredit.mdi_oob(model, X, y, rows="inbag").values.round(2)  # MDI itself
     array([0.08, 0.02, 0.28, 0.27])
     """
     from splitcredit.kernels.walks import oob
 
-    forest, X = forest_and_training_rows(forest, X)
+    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    forest, X = opened.forest, opened.rows
     check_choice("rows", rows, ROWS)
     check_choice("divide_by", divide_by, DIVISORS)
     outputs = chosen_outputs(forest, output)
@@ -97,7 +105,7 @@ def importance(
     values = shares[:, :, outputs].sum(axis=2).mean(axis=0)
     output = output if isinstance(output, str) else int(output)
     parameters = {"rows": rows, "output": output, "divide_by": divide_by}
-    return Importance(values, forest.feature_names, "mdi_oob", parameters)
+    return opened.finished(Importance(values, forest.feature_names, "mdi_oob", parameters))
 
 
 def _divisors(forest, sums, kind, divide_by):

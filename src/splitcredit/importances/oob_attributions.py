@@ -12,10 +12,13 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from splitcredit._attributed import explained
+from splitcredit._calls import checked
+from splitcredit._opened import Opened
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import (
     ROWS,
@@ -26,25 +29,130 @@ from splitcredit.importances._training import (
 )
 
 REQUIRES = ("bootstrap",)
+# The function of `splitcredit.importance`, and whether values are in units of the prediction.
+IMPORTANCE, IN_UNITS = "oob_importance", True
 
 ATTRIBUTIONS = ("saabas", "tree_shap")
 WEIGHTS = ("absolute", "y", "centered_y")
 
 
-def importance(
-    forest,
-    X,
-    y,
+@checked
+def oob_attributions(
+    model: object,
+    X: ArrayLike,
+    *,
     attribution: Literal["saabas", "tree_shap"] = "tree_shap",
     rows: Literal["inbag", "oob"] = "oob",
-    output="all",
-    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
-) -> Importance:
-    """Mean over the training rows of ``|phi_i|`` or ``y_i phi_i``, with phi_i from `attribute`.
+    output: str | int = "all",
+    dtype: str | type = "float64",
+    check_additivity: bool = True,
+    progress: bool | None = None,
+) -> Attribution:
+    """Attributions of every training row, by its out-of-bag or in-bag trees.
+
+    In-bag rows count once, however often they were drawn. The sum over these trees is divided by
+    the number of all trees, as in the paper, so in-bag and out-of-bag values add up to the
+    attributions of the forest.
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
+        Bagged.
+    X : array-like or DataFrame (n_train, n_features)
+        The training rows, in their order.
+    attribution : {"saabas", "tree_shap"}
+    rows : {"oob", "inbag"}
+    output : "all", or the name or index of one output
+    dtype : {"float64", "float32"}
+        Type of the values; all work is in float64.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
+
+    Returns
+    -------
+    Attribution
+        In units of the prediction. The baseline is 0: the values do not add up to a prediction.
+
+    Raises
+    ------
+    ValueError
+        If the forest is not bagged, X is not its training data, or there is no such choice.
+
+    Notes
+    -----
+    loecher2022, sections 3 (CFC_in and CFC_oob) and 4 (SHAP_in and SHAP_oob).
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> outside = splitcredit.oob_attributions(model, X, rows="oob")
+    >>> inside = splitcredit.oob_attributions(model, X, rows="inbag")
+    >>> together = outside.values + inside.values
+    >>> bool(abs(together - splitcredit.tree_shap(model, X).values).max() < 1e-12)
+    True
+    """
+    parameters = {"attribution": attribution, "rows": rows, "output": output}
+    return explained("oob_attributions", model, X, parameters, dtype, check_additivity, progress)
+
+
+def attribute(
+    forest,
+    X,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    output="all",
+) -> Attribution:
+    """Attribute the training rows, as the trees saw them."""
+    from splitcredit.kernels.tree_shap.oob import oob_tree_shap
+    from splitcredit.kernels.walks.oob_saabas import oob_saabas
+
+    check_choice("attribution", attribution, ATTRIBUTIONS)
+    check_choice("rows", rows, ROWS)
+    kernel = {
+        "saabas": oob_saabas,
+        "tree_shap": oob_tree_shap,
+    }[attribution]
+    outputs = chosen_outputs(forest, output)
+    X = checked_training_rows(forest, X)
+    if rows == "oob":
+        refuse_without_oob(forest)
+    return Attribution(
+        values=kernel(forest, X, outputs, rows == "inbag"),
+        baseline=np.zeros(len(outputs)),
+        feature_names=forest.feature_names,
+        output_names=tuple(forest.output_names[c] for c in outputs),
+        method="oob_attributions",
+        parameters={
+            "attribution": attribution,
+            "rows": rows,
+            "output": output if isinstance(output, str) else int(output),
+        },
+    )
+
+
+@checked
+def oob_importance(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    output: str | int = "all",
+    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
+    check_additivity: bool = True,
+) -> Importance:
+    """Average ``|phi_i|`` or ``y_i phi_i`` over the training rows, by `oob_attributions`.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
@@ -57,6 +165,8 @@ def importance(
     weigh_by : {"absolute", "y", "centered_y"}
         ``"y"``: weighted CFC or SHAP, whose values may be negative. ``"centered_y"``: y minus its
         mean.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------
@@ -81,16 +191,18 @@ def importance(
 
     Examples
     --------
-    >>> from splitcredit.importances import oob_attributions
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> oob_attributions.importance(model, X, y, output=0, weigh_by="centered_y").values.round(3)
+    >>> scores = splitcredit.oob_importance(model, X, y, output=0, weigh_by="centered_y")
+    >>> scores.values.round(3)
     array([0.013, 0.001, 0.023, 0.044])
     """
     check_choice("weigh_by", weigh_by, WEIGHTS)
-    forest, X = forest_and_training_rows(forest, X)
+    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    forest, X = opened.forest, opened.rows
     attributed = attribute(forest, X, attribution, rows, output)
     _, y = checked_training_data(forest, X, y)
     values = attributed.values
@@ -109,86 +221,8 @@ def importance(
         weighed = 2**0.5 * (weighed - values.mean(axis=0) * targets)
     error = weighed.sum(axis=2).std(axis=0) / len(values) ** 0.5
     parameters = attributed.parameters | {"weigh_by": weigh_by}
-    return Importance(scores, forest.feature_names, attributed.method, parameters, error)
-
-
-def attribute(
-    forest,
-    X,
-    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
-    rows: Literal["inbag", "oob"] = "oob",
-    output="all",
-) -> Attribution:
-    """Attributions of every training row, by its out-of-bag or in-bag trees.
-
-    In-bag rows count once, however often they were drawn. The sum over these trees is divided by
-    the number of all trees, as in the paper, so in-bag and out-of-bag values add up to the
-    attributions of the forest.
-
-    Parameters
-    ----------
-    forest : Forest or fitted model
-        Bagged.
-    X : array-like or DataFrame (n_train, n_features)
-        The training rows, in their order.
-    attribution : {"saabas", "tree_shap"}
-    rows : {"oob", "inbag"}
-    output : "all", or the name or index of one output
-
-    Returns
-    -------
-    Attribution
-        In units of the prediction. The baseline is 0: the values do not add up to a prediction.
-
-    Raises
-    ------
-    ValueError
-        If the forest is not bagged, X is not its training data, or there is no such choice.
-
-    Notes
-    -----
-    loecher2022, sections 3 (CFC_in and CFC_oob) and 4 (SHAP_in and SHAP_oob).
-
-    Examples
-    --------
-    >>> from splitcredit.importances import oob_attributions
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> outside = oob_attributions.attribute(model, X, rows="oob")
-    >>> inside = oob_attributions.attribute(model, X, rows="inbag")
-    >>> from splitcredit.importances import tree_shap
-    >>> together = outside.values + inside.values
-    >>> bool(abs(together - tree_shap.explain(model, X).values).max() < 1e-12)
-    True
-    """
-    from splitcredit.kernels.tree_shap.oob import oob_tree_shap
-    from splitcredit.kernels.walks.oob_saabas import oob_saabas
-
-    check_choice("attribution", attribution, ATTRIBUTIONS)
-    check_choice("rows", rows, ROWS)
-    kernel = {
-        "saabas": oob_saabas,
-        "tree_shap": oob_tree_shap,
-    }[attribution]
-    forest, X = forest_and_training_rows(forest, X)
-    outputs = chosen_outputs(forest, output)
-    X = checked_training_rows(forest, X)
-    if rows == "oob":
-        refuse_without_oob(forest)
-    return Attribution(
-        values=kernel(forest, X, outputs, rows == "inbag"),
-        baseline=np.zeros(len(outputs)),
-        feature_names=forest.feature_names,
-        output_names=tuple(forest.output_names[c] for c in outputs),
-        method="oob_attributions",
-        parameters={
-            "attribution": attribution,
-            "rows": rows,
-            "output": output if isinstance(output, str) else int(output),
-        },
-    )
+    names = forest.feature_names
+    return opened.finished(Importance(scores, names, attributed.method, parameters, error))
 
 
 def refuse(model, forest) -> None:

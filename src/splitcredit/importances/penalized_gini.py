@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from splitcredit._calls import checked
+from splitcredit._opened import Opened
 from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_training_rows
@@ -44,10 +47,12 @@ PRESETS = {
 }
 
 
-def importance(
-    forest,
-    X,
-    y,
+@checked
+def penalized_gini(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
     preset: Literal[
         "pg_10",
         "pg_hat_10",
@@ -61,7 +66,6 @@ def importance(
         "mdi_oob",
         "mdi_inbag",
     ] = "pg_hat_10",
-    *,
     alpha: float | None = None,
     penalty: float | None = None,
     weights: Literal["inbag", "oob"] | None = None,
@@ -69,6 +73,7 @@ def importance(
     min_child_inbag: Annotated[int, ">= 0"] | None = None,
     correction: Literal["none", "own", "oob"] | None = None,
     per_row: bool | None = None,
+    check_additivity: bool = True,
 ) -> Importance:
     """Penalized Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).
 
@@ -78,7 +83,7 @@ def importance(
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
@@ -105,6 +110,8 @@ def importance(
     per_row : bool, optional
         Whether the decreases are divided by the weight of the root. If not, they are in units of
         rows times impurity, as in the R packages.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------
@@ -127,12 +134,12 @@ def importance(
 
     Examples
     --------
-    >>> from splitcredit.importances import penalized_gini
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> penalized_gini.importance(model, X, y, "pg_hat_10", per_row=True).values.round(2)
+    >>> splitcredit.penalized_gini(model, X, y, "pg_hat_10", per_row=True).values.round(2)
     array([0.08, 0.  , 0.24, 0.23])
     """
     check_choice("preset", preset, tuple(PRESETS))
@@ -146,7 +153,9 @@ def importance(
         "per_row": per_row,
     }
     settings = PRESETS[preset] | {k: v for k, v in overrides.items() if v is not None}
-    return importances(forest, X, y, {preset: settings})[preset]
+    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    found = importances(opened.forest, opened.rows, y, {preset: settings})
+    return opened.finished(found[preset])
 
 
 def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from splitcredit import _progress
+from splitcredit._calls import checked
 from splitcredit._containers import opened
 from splitcredit._names import names_of_columns
 from splitcredit._tables import check_whole, refuse_container
@@ -19,17 +21,18 @@ from splitcredit.importances._training import refuse_targets_of_several, targets
 REQUIRES = ("score",)
 
 
-def importance(
-    model,
-    X,
-    y,
+@checked
+def permutation(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
     n_repeats: Annotated[int, ">= 1"] = 5,
     scoring: str | Callable | None = None,
+    sample_weight: ArrayLike | None = None,
+    max_samples: Annotated[float, "> 0"] = 1.0,
     random_state: Annotated[int, ">= 0"] = 0,
     progress: bool | None = None,
-    *,
-    sample_weight=None,
-    max_samples: Annotated[float, "> 0"] = 1.0,
 ) -> Importance:
     """Scikit-learn's ``permutation_importance``, to compare with.
 
@@ -75,12 +78,12 @@ def importance(
 
     Examples
     --------
-    >>> from splitcredit.importances import permutation
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = KNeighborsClassifier().fit(X[::2], y[::2])
-    >>> permutation.importance(model, X[1::2], y[1::2]).values.round(1)
+    >>> splitcredit.permutation(model, X[1::2], y[1::2]).values.round(1)
     array([0. , 0. , 0.6, 0.1])
     """
     from sklearn.inspection import permutation_importance

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+from numpy.typing import ArrayLike
+
+from splitcredit._attributed import explained
+from splitcredit._calls import checked
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
 
+# Whether the values and the baseline of a row add up to its prediction.
+ADDS_UP = True
 
-def explain(forest, X, output="all") -> Attribution:
+
+@checked
+def saabas(
+    model: object,
+    X: ArrayLike,
+    *,
+    output: str | int = "all",
+    dtype: str | type = "float64",
+    check_additivity: bool = True,
+    progress: bool | None = None,
+) -> Attribution:
     """Saabas attributions: each split on the row's path gets the change of the node's prediction.
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` takes.
     X : array-like or DataFrame (n_samples, n_features)
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
+    dtype : {"float64", "float32"}
+        Type of the values; all work is in float64.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -34,20 +56,25 @@ def explain(forest, X, output="all") -> Attribution:
 
     Examples
     --------
-    >>> from splitcredit.importances import saabas
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> attribution = saabas.explain(model, X[:1], output="predicted")
+    >>> attribution = splitcredit.saabas(model, X[:1], output="predicted")
     >>> attribution.values[0, :, 0].round(2)
     array([0.14, 0.01, 0.17, 0.34])
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
+    parameters = {"output": output}
+    return explained("saabas", model, X, parameters, dtype, check_additivity, progress)
+
+
+def attribute(forest, X, output="all") -> Attribution:
+    """Attribute some rows, as the trees see them."""
     from splitcredit.kernels.walks import saabas
 
-    forest, X = forest_and_rows(forest, X)
     return explain_prediction(
         forest, X, output, "saabas", saabas.saabas, saabas.saabas_one, saabas.baseline(forest)
     )

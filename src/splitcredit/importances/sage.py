@@ -6,11 +6,14 @@ import warnings
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from splitcredit import _progress
+from splitcredit._calls import checked
+from splitcredit._opened import Opened
 from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_rows, unwrap
+from splitcredit.convert import unwrap
 from splitcredit.convert._nodes import LEAF_VARIANCE
 from splitcredit.convert.units import called, has_link, has_units, no_mean, units
 from splitcredit.importances._coalitions import shapley_values
@@ -41,25 +44,28 @@ PAIRS = 1 << 16
 _OF_RESIDUALS = ("squared_error", "friedman_mse")
 
 
-def importance(
-    forest,
-    X,
-    y,
+@checked
+def sage(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
     loss: Literal["cross_entropy", "mse"] | None = None,
-    background=None,
+    background: ArrayLike | None = None,
     imputer: Literal["marginal", "conditional"] = "marginal",
     algorithm: Literal["sampled", "exact"] = "sampled",
-    *,
     threshold: Annotated[float, "> 0, < 1"] = 0.025,
     n_permutations: Annotated[int, ">= 2"] | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
+    check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
     """SAGE values: Shapley values of v(S) = E[loss(f_{}, Y)] - E[loss(f_S(X_S), Y)].
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` takes.
     X : array-like or DataFrame (n_samples, n_features)
         The rows that the expectations run over.
     y : (n_samples,)
@@ -88,6 +94,8 @@ def importance(
         algorithm.
     random_state : int
         Seed of the permutations and rows drawn.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
     progress : bool, optional
         Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
@@ -120,21 +128,21 @@ def importance(
 
     Examples
     --------
-    >>> from splitcredit.importances import sage
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> sage.importance(model, X, y, algorithm="exact").values.round(2)  # in nats
+    >>> splitcredit.sage(model, X, y, algorithm="exact").values.round(2)  # in nats
     array([0.07, 0.02, 0.49, 0.5 ])
-    >>> sampled = sage.importance(model, X, y, n_permutations=512)
+    >>> sampled = splitcredit.sage(model, X, y, n_permutations=512)
     >>> bool(sampled.standard_error.max() < 0.03)
     True
     """
-    model = forest
-    forest, X, background = forest_and_rows(model, X, background)
-    refuse(model, forest)
-    link = link_of(model, forest)
+    opened = Opened(model, X, background).checked(check_additivity)
+    forest, X, background = opened.forest, opened.rows, opened.background
+    refuse(opened.inner, forest)
+    link = link_of(opened.inner, forest)
     classes = classes_of(forest) if link == "probability" else forest.output_names
     loss = loss or ("cross_entropy" if len(classes) > 1 else "mse")
     check_choice("loss", loss, LOSSES)
@@ -169,7 +177,7 @@ def importance(
     if not np.isfinite(values).all():
         raise ValueError("the losses are too large to be added up: divide the targets first")
     parameters |= {"n_permutations": int(n_permutations), "n_background": len(background)}
-    return Importance(values, forest.feature_names, "sage", parameters, error)
+    return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))
 
 
 def _losses(forest, X, y, background, loss, imputer, link="raw"):

@@ -6,22 +6,29 @@ from typing import Literal
 
 import numpy as np
 
+from splitcredit._calls import checked
+from splitcredit._opened import Opened
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Importance
-from splitcredit.convert import to_forest, unwrap
+from splitcredit.convert import unwrap
 from splitcredit.convert.units import library_of
 
+REQUIRES = ("gains",)
 KINDS = ("weight", "gain", "total_gain", "cover", "total_cover")
 
 
-def importance(
-    model, kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight"
+@checked
+def splits(
+    model: object,
+    *,
+    kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
 ) -> Importance:
     """Number, gain or cover of the splits of each feature, under the names of XGBoost.
 
     Parameters
     ----------
-    model : Forest or fitted model
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` takes.
     kind : {"weight", "gain", "total_gain", "cover", "total_cover"}
         ``"weight"``: the number of splits (``"split"`` of LightGBM). ``"total_gain"``: the sum of
         their gains (``"gain"`` of LightGBM), which only fitted models of XGBoost and LightGBM know;
@@ -48,18 +55,19 @@ def importance(
 
     Examples
     --------
-    >>> from splitcredit.importances import splits
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
-    >>> splits.importance(model).values
+    >>> splitcredit.splits(model).values
     array([0., 0., 0., 2.])
-    >>> splits.importance(model, kind="cover").values
+    >>> splitcredit.splits(model, kind="cover").values
     array([  0.,   0.,   0., 125.])
     """
     check_choice("kind", kind, KINDS)
-    forest = to_forest(model)
+    opened = Opened(model)
+    forest = opened.forest
     inner = np.flatnonzero(forest.feature >= 0)
     feature = forest.feature[inner]
     counts = np.bincount(feature, minlength=forest.n_features)
@@ -69,10 +77,10 @@ def importance(
         values = np.bincount(feature, forest.cover[inner], minlength=forest.n_features)
         values *= _targets_of_a_node(forest)
     else:
-        values = _total_gain(model, forest)
+        values = _total_gain(opened.inner, forest)
     if kind in ("gain", "cover"):
         values = values / np.maximum(counts, 1)
-    return Importance(values, forest.feature_names, "splits", {"kind": kind})
+    return opened.finished(Importance(values, forest.feature_names, "splits", {"kind": kind}))
 
 
 def _targets_of_a_node(forest):

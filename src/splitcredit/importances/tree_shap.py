@@ -4,25 +4,37 @@ from __future__ import annotations
 
 from typing import Literal
 
+from numpy.typing import ArrayLike
+
 from splitcredit import _groups
+from splitcredit._attributed import explained
+from splitcredit._calls import checked
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
 
+# Whether the values and the baseline of a row add up to its prediction.
+ADDS_UP = True
 
-def explain(
-    forest,
-    X,
-    output="all",
-    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
+
+@checked
+def tree_shap(
+    model: object,
+    X: ArrayLike,
+    *,
+    output: str | int = "all",
     groups: dict | None = None,
+    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
+    dtype: str | type = "float64",
+    check_additivity: bool = True,
+    progress: bool | None = None,
 ) -> Attribution:
     """Path-dependent TreeSHAP: the Shapley values of lundberg2017, Eq. 2 with Algorithm 1, exact.
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` takes.
     X : array-like or DataFrame (n_samples, n_features)
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
@@ -33,6 +45,12 @@ def explain(
         Features that become known together, by name or index, such as the columns of a one-hot
         encoding: each group is one player of the Shapley value, and so is each feature in none.
         The sum over the features of a group, `Attribution.grouped`, has another value.
+    dtype : {"float64", "float32"}
+        Type of the values; all work is in float64.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -48,20 +66,31 @@ def explain(
 
     Examples
     --------
-    >>> from splitcredit.importances import tree_shap
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> attribution = tree_shap.explain(model, X[:1], output=0)
+    >>> attribution = splitcredit.tree_shap(model, X[:1], output=0)
     >>> attribution.values[0, :, 0].round(2)
     array([0.12, 0.  , 0.19, 0.36])
     >>> bool(abs(attribution.totals()[0, 0] - model.predict_proba(X[:1])[0, 0]) < 1e-12)
     True
     """
+    parameters = {"output": output, "algorithm": algorithm, "groups": groups}
+    return explained("tree_shap", model, X, parameters, dtype, check_additivity, progress)
+
+
+def attribute(
+    forest,
+    X,
+    output="all",
+    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
+    groups: dict | None = None,
+) -> Attribution:
+    """Attribute some rows, as the trees see them."""
     from splitcredit.kernels.tree_shap import explain as kernel
 
-    forest, X = forest_and_rows(forest, X)
     check_choice("algorithm", algorithm, tuple(kernel.ALGORITHMS))
     players = forest
     if groups is not None:

@@ -6,9 +6,11 @@ from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from splitcredit._attributed import explained
+from splitcredit._calls import checked
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
 from splitcredit.importances import _coalitions, _rescaling
 from splitcredit.importances._prediction import (
     chosen_outputs,
@@ -22,22 +24,31 @@ from splitcredit.importances._prediction import (
 # Numbers of one array of slopes, whatever the number of rows: 16 MiB.
 _CHUNK = 1 << 21
 
+# Whether the values and the baseline of a row add up to its prediction.
+ADDS_UP = True
 
-def explain(
-    forest,
-    X,
-    background,
-    output="all",
+
+@checked
+def tree_shap_interventional(
+    model: object,
+    X: ArrayLike,
+    background: ArrayLike,
+    *,
+    output: str | int = "all",
     model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
-    y=None,
+    y: ArrayLike | None = None,
     n_permutations: Annotated[int, ">= 4"] | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
+    dtype: str | type = "float64",
+    check_additivity: bool = True,
+    progress: bool | None = None,
 ) -> Attribution:
     """Interventional TreeSHAP: exact Shapley values of v(S), the mean over z of ``f(x_S, z_-S)``.
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` takes.
     X : array-like or DataFrame (n_samples, n_features)
     background : array-like or DataFrame (n_background, n_features)
         The rows z that unknown features are taken from. Rows that meet the same conditions on
@@ -58,6 +69,12 @@ def explain(
         values, if splits test at most 10 features.
     random_state : int
         Seed of the orders, which are the same for all rows.
+    dtype : {"float64", "float32"}
+        Type of the values; all work is in float64.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -86,22 +103,43 @@ def explain(
 
     Examples
     --------
-    >>> from splitcredit.importances import tree_shap_interventional
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> attribution = tree_shap_interventional.explain(model, X[:1], X[50:], output=0)
+    >>> attribution = splitcredit.tree_shap_interventional(model, X[:1], X[50:], output=0)
     >>> attribution.values[0, :, 0].round(2)  # against the rows of the two other classes
     array([0.09, 0.01, 0.33, 0.57])
     >>> bool(abs(attribution.totals()[0, 0] - model.predict_proba(X[:1])[0, 0]) < 1e-12)
     True
     """
+    parameters = {
+        "background": background,
+        "output": output,
+        "model_output": model_output,
+        "y": y,
+        "n_permutations": n_permutations,
+        "random_state": random_state,
+    }
+    method = "tree_shap_interventional"
+    return explained(method, model, X, parameters, dtype, check_additivity, progress)
+
+
+def attribute(
+    forest,
+    X,
+    background,
+    output="all",
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    y=None,
+    n_permutations: Annotated[int, ">= 4"] | None = None,
+    random_state: Annotated[int, ">= 0"] = 0,
+) -> Attribution:
+    """Attribute some rows, as the trees see them."""
     from splitcredit.kernels.interventional import explain as kernel
     from splitcredit.kernels.walks import predict
 
-    _rescaling.check_model(forest, model_output)
-    forest, X, background = forest_and_rows(forest, X, background)
     background = prepared_background(forest, background)
     if model_output != "raw" and forest.n_outputs > 1:
         sampling = n_permutations, random_state

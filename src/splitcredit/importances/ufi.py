@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from numpy.typing import ArrayLike
+
+from splitcredit._calls import checked
+from splitcredit._opened import Opened
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances import penalized_gini
 
 REQUIRES = ("bootstrap",)
 
 
-def importance(forest, X, y) -> Importance:
+@checked
+def ufi(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    check_additivity: bool = True,
+) -> Importance:
     """Unbiased split improvement of every feature, mean over the trees.
 
     Parameters
     ----------
-    forest : Forest or fitted model
+    model : fitted model, Forest or path
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
     y : (n_train,)
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------
@@ -43,15 +55,16 @@ def importance(forest, X, y) -> Importance:
 
     Examples
     --------
-    >>> from splitcredit.importances import ufi
+    >>> import splitcredit
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> ufi.importance(model, X, y).values.round(2)
+    >>> splitcredit.ufi(model, X, y).values.round(2)
     array([0.07, 0.  , 0.26, 0.25])
     """
-    forest, X = forest_and_training_rows(forest, X)
-    score = penalized_gini.importance(forest, X, y, preset="ufi")
+    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    forest = opened.forest
+    score = penalized_gini.importances(forest, opened.rows, y, ["ufi"])["ufi"]
     factor = 2.0 if forest.n_outputs == 1 else 1.0
-    return Importance(factor * score.values, forest.feature_names, "ufi")
+    return opened.finished(Importance(factor * score.values, forest.feature_names, "ufi"))

@@ -58,7 +58,7 @@ def differences(model, X, y) -> list[tuple[str, str, float, float]]:
     forest, trees = to_forest(model, X), _by_rows.trees(model, X, y)
     cfc = [_by_rows.contributions(tree) for tree in trees]
     sides = [*_of_cfc(model, X, trees, cfc), *_of_mdi(forest, model, X, y, trees, cfc)]
-    pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
+    pg_12 = penalized_gini.penalized_gini(forest, X, y, preset="pg_12", per_row=True).values
     eq18 = _mean(_by_rows.eq18, trees)
     sides.append(("s14", EQ18, pg_12, eq18.sum(axis=1)))
     if forest.n_outputs > 1:
@@ -77,13 +77,13 @@ def _of_cfc(model, X, trees, cfc):
     """Contributions: their mean over the bootstrap sample, Eq. 7 and the two sides of Eq. 9."""
     predict = getattr(model, "predict_proba", model.predict)
     for estimator, tree, rows in zip(model.estimators_, trees, cfc, strict=True):
-        kernel = saabas.explain(to_forest(estimator), X).values
+        kernel = saabas.attribute(to_forest(estimator), X).values
         share = tree.times["inbag"] / tree.times["inbag"].sum()
         means = [np.einsum("i,ikd->kd", share, f) for f in (kernel, rows)]
         yield from [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
         predicted = getattr(estimator, "predict_proba", estimator.predict)(X).reshape(len(X), -1)
         yield ("s22", LOCAL, predicted, tree.means["inbag"][0] + rows.sum(axis=1))
-        shap = tree_shap.explain(to_forest(estimator), X).values
+        shap = tree_shap.attribute(to_forest(estimator), X).values
         untested = ~np.isin(np.arange(tree.n_features), tree.feature)
         yield ("s30", UNTESTED, shap * untested[:, None], 0.0)
     forest = np.mean(cfc, axis=0)
@@ -101,7 +101,7 @@ def _of_cfc(model, X, trees, cfc):
 
 def _of_mdi(forest, model, X, y, trees, cfc):
     """MDI by the library against scikit-learn, Eq. 10 and the covariance."""
-    values, product = mdi.importance(forest).values, _products(forest, X, y, "inbag")
+    values, product = mdi.mdi(forest).values, _products(forest, X, y, "inbag")
     theirs = [e.tree_.compute_feature_importances(normalize=False) for e in model.estimators_]
     eq10 = _mean(lambda tree, f: _by_rows.eq10(tree, f, "inbag"), trees, cfc)
     covariance = _mean(_by_rows.covariance, trees, cfc)
@@ -119,7 +119,7 @@ def _of_mdi(forest, model, X, y, trees, cfc):
 
 
 def _products(forest, X, y, rows, **options):
-    return mdi_oob.importance(forest, X, y, rows, **options).values
+    return mdi_oob.mdi_oob(forest, X, y, rows=rows, **options).values
 
 
 def _of_classes(forest, X, y, trees, cfc):
@@ -179,7 +179,7 @@ def _of_ufi(forest, X, y, trees, cfc):
     by_oob = _decrease(trees, pg, "oob")
     by_cfc = _mean(lambda tree, f: _by_rows.eq10(tree, f, "oob"), trees, cfc).sum(axis=1)
     ours = penalized_gini.importances(forest, X, y, ("ufi", "mdi_oob"))
-    unbiased, products = ufi.importance(forest, X, y).values, _products(forest, X, y, "oob")
+    unbiased, products = ufi.ufi(forest, X, y).values, _products(forest, X, y, "oob")
     return [
         ("s15", UFI, unbiased, by_ufi),
         ("s15", UFI_PG, unbiased, by_inbag),
@@ -223,9 +223,9 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
     less the decrease of -sum p_in^2, of out-of-bag rows.
     """
     forest = to_forest(model, X)
-    theirs = mdi_oob.importance(forest, X, y).values
-    pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
-    unbiased = ufi.importance(forest, X, y).values
+    theirs = mdi_oob.mdi_oob(forest, X, y).values
+    pg_12 = penalized_gini.penalized_gini(forest, X, y, preset="pg_12", per_row=True).values
+    unbiased = ufi.ufi(forest, X, y).values
     trees = _by_rows.trees(model, X, y)
     cfc = map(_by_rows.contributions, trees)
     products = _mean(lambda tree, f: _by_rows.eq10(tree, f, "oob").sum(axis=1), trees, cfc)
@@ -265,7 +265,7 @@ def alike(model, X, kinds) -> list[tuple[str, float]]:
     forest = to_forest(model, X)
     scores = [
         explain(forest, X, output=forest.n_outputs - 1).values[:, :, 0]
-        for explain in (tree_shap.explain, saabas.explain)
+        for explain in (tree_shap.attribute, saabas.attribute)
     ]
     means = [np.abs(values).mean(axis=0) for values in scores]
     of_kinds = [

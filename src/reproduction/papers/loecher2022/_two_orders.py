@@ -7,7 +7,7 @@ import numpy as np
 from splitcredit.forest import LEAF, Forest
 from splitcredit.importances import saabas, tree_shap
 
-EXPLAINED = {"CFC": saabas.explain, "SHAP": tree_shap.explain}
+EXPLAINED = {"CFC": saabas.attribute, "SHAP": tree_shap.attribute}
 
 
 def halves(X) -> np.ndarray:

@@ -112,7 +112,7 @@ def real_forest() -> tuple[Forest, np.ndarray]:
 
 def _decomposed(forest, x):
     """Baseline, contribution of each feature on the path, and prediction of one row."""
-    explained, row = saabas.explain(forest, x), forest.prepare(x)[0]
+    explained, row = saabas.attribute(forest, x), forest.prepare(x)[0]
     steps, k = [_at("baseline", explained.baseline[0], forest, 0, 0)], 0
     while (j := forest.feature[k]) != LEAF:
         name, threshold = forest.feature_names[j], forest.threshold[k]

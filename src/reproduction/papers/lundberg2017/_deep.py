@@ -149,7 +149,7 @@ def forest_cases() -> Iterator[Case]:
         forest = to_forest(models.fit(recipe, X, y))
         rows = forest.prepare(X)[:FOREST_ROWS].astype(float)
         depth, kinds = trees_of(forest)[0].depth, ["data"] * len(rows)
-        exact = tree_shap.explain(forest, rows).values[:, :, 0]
+        exact = tree_shap.attribute(forest, rows).values[:, :, 0]
         yield Case(name, depth, forest, rows, kinds, exact, reference="splitcredit")
 
 

@@ -28,7 +28,7 @@ def splitcredit(forest, X) -> np.ndarray:
     """Ours."""
     from splitcredit.importances import tree_shap
 
-    return tree_shap.explain(forest, X).values[:, :, 0]
+    return tree_shap.attribute(forest, X).values[:, :, 0]
 
 
 def shap(forest, X) -> np.ndarray:

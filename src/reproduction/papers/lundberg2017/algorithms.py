@@ -305,7 +305,7 @@ def _differences(forest, X) -> dict[str, np.ndarray]:
     exact = _phi(forest, X, Fraction, _algorithms.tree_shap)
     reference = _phi(forest, X, Fraction, lambda x, tree, _: _exact.tree_shap(x, tree))
     rounded = _phi(forest, X, float, _algorithms.tree_shap)
-    ours = tree_shap.explain(forest, X)
+    ours = tree_shap.attribute(forest, X)
     prediction, mean = _expectations(forest, X)
     largest = float(np.abs(eq2).max()) or 1.0
     size = float(np.abs(prediction).max()) or 1.0

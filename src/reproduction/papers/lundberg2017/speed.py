@@ -108,10 +108,10 @@ def _methods(name, model):
     """Callables on rows, and the most rows that each is given."""
     forest = to_forest(model)
     ours = {
-        f"{OURS}, end to end": (lambda X: tree_shap.explain(to_forest(model), X), len),
-        f"{OURS}, converted before": (lambda X: tree_shap.explain(forest, X), len),
+        f"{OURS}, end to end": (lambda X: tree_shap.attribute(to_forest(model), X), len),
+        f"{OURS}, converted before": (lambda X: tree_shap.attribute(forest, X), len),
         f"splitcredit {splitcredit.__version__} Saabas, converted before": (
-            lambda X: saabas.explain(forest, X),
+            lambda X: saabas.attribute(forest, X),
             len,
         ),
     }
@@ -162,7 +162,7 @@ def _cost(repeats):
         points = []
         for size, forest in forests.items():
             X = np.random.default_rng(0).random((SWEEP_ROWS, forest.n_features))
-            explain = partial(tree_shap.explain, forest, algorithm="blocks")
+            explain = partial(tree_shap.attribute, forest, algorithm="blocks")
             seconds = _median(explain, X, max(repeats, 3))
             # A long tree has one node more at each depth: then it is the time for a node.
             points.append((size, seconds / (size if sweep == "D" else 1)))

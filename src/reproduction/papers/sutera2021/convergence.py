@@ -128,8 +128,8 @@ def _estimates(X, y, explained, trees, repeat):
         "criterion": "entropy",
     }
     forest = to_forest(models.fit(recipe, X, y, repeat))
-    local = local_mdi.explain(forest, np.asarray(explained, float)).values[:, :, 0]
-    return {"global": mdi.importance(forest).values, "local": local}
+    local = local_mdi.attribute(forest, np.asarray(explained, float)).values[:, :, 0]
+    return {"global": mdi.mdi(forest).values, "local": local}
 
 
 def _root_mean_square(values):

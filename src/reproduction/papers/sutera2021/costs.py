@@ -111,9 +111,9 @@ def _led(trees):
     """Global measures."""
     data = led.load()
     _, forest = _forest(data, 1, trees)
-    sampled = partial(sage.importance, forest, data.X, data.y, loss="cross_entropy")
+    sampled = partial(sage.sage, forest, data.X, data.y, loss="cross_entropy")
     return "led, K = 1", {
-        "mdi": (partial(mdi.importance, forest), len(data.X), 1.0),
+        "mdi": (partial(mdi.mdi, forest), len(data.X), 1.0),
         "sage": (sampled, len(data.X), 1.0),
     }
 

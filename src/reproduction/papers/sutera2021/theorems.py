@@ -288,7 +288,7 @@ def _tree_shap_of_led(shapley):
             "s40",
             f"two splits deep: {words} fully grown",
             "any",
-            bias(tree_shap.explain(pruned, X).values) - by_k[0],
+            bias(tree_shap.attribute(pruned, X).values) - by_k[0],
         ),
     ]
 
@@ -413,7 +413,7 @@ def _totals():
             recipe = _recipe("RandomForestClassifier", "entropy", bootstrap) | {"max_depth": 4}
             forest = to_forest(models.fit(recipe, data.X, data.y))
             for measure in (saabas, tree_shap):
-                totals = measure.explain(forest, data.X).totals()
+                totals = measure.attribute(forest, data.X).totals()
                 errors.append(totals - forest.predict(data.X))
     return [("s36", "sum of attributions - prediction", "any", np.concatenate(errors))]
 
@@ -423,8 +423,8 @@ def _scaled():
     flowers, wines = iris.load(), wine.load()
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
     fitted = [to_forest(models.fit(recipe, flowers.X, y)) for y in (flowers.y, (flowers.y + 1) % 3)]
-    local = [local_mdi.explain(forest, flowers.X).values for forest in fitted]
-    of_classes = tree_shap.explain(fitted[0], flowers.X).values
+    local = [local_mdi.attribute(forest, flowers.X).values for forest in fitted]
+    of_classes = tree_shap.attribute(fitted[0], flowers.X).values
     # The alcohol of a wine from its other properties.
     recipe = _recipe("ExtraTreesRegressor", "squared_error", False)
     X, y = wines.X[:, 1:], wines.X[:, 0]
@@ -434,7 +434,7 @@ def _scaled():
         return np.abs(after - before).max() / np.abs(before).max()
 
     def changed(measure):
-        return change(*(measure.explain(forest, X).values for forest in doubled))
+        return change(*(measure.attribute(forest, X).values for forest in doubled))
 
     words = "output doubled: change of"
     return [
@@ -467,7 +467,7 @@ def _eq9(kind, rows, criterion, bootstrap):
     for estimator in (f"ExtraTrees{kind}", f"RandomForest{kind}"):
         recipe = _recipe(estimator, criterion, bootstrap)
         forest = to_forest(models.fit(recipe, *rows))
-        mean = local_mdi.explain(forest, rows[0]).values[:, :, 0].mean(axis=0)
-        global_mdi = mdi.importance(forest).values
+        mean = local_mdi.attribute(forest, rows[0]).values[:, :, 0].mean(axis=0)
+        global_mdi = mdi.mdi(forest).values
         errors.append(np.abs(mean - global_mdi).max() / global_mdi.max())
     return np.array(errors)

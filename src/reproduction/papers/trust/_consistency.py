@@ -44,12 +44,11 @@ def share_of_falls(method: str, parameters: dict, is_global: bool, pairs) -> tup
     pairs : dict of bool to list of pair of (Forest, targets)
         From `drawn`, by whether they are of the gain.
     """
-    function = peers.function_of(method)
-    if function.__name__ == "rank":
+    if peers.kind_of(method) == "rank":
         return np.nan, ONLY_ORDERS
-    if "estimator" in inspect.signature(function).parameters:
+    if "refit" in peers.requires(method):
         return np.nan, FITS
-    results = [[_result(function, parameters, *tree) for tree in pair] for pair in pairs[is_global]]
+    results = [[_result(method, parameters, *tree) for tree in pair] for pair in pairs[is_global]]
     about = getattr(results[0][0], "output_names", ("output",))[0]
     if about not in ("output", "predicted"):
         return np.nan, f"it is about {about}, not about the prediction"
@@ -105,11 +104,12 @@ def tree(f, rng) -> Forest:
     )
 
 
-def _result(function, parameters, forest, y):
+def _result(method, parameters, forest, y):
     """A measure of one tree: the first of its values is the credit of feature 0."""
+    function = peers.function_of(method)
     takes = inspect.signature(function).parameters
     X = np.tile(np.indices([2] * M).reshape(M, -1).T.astype(float), (2 * ROWS, 1))
-    of_row = np.ones((1, M)) if function.__name__ == "explain" else X
+    of_row = np.ones((1, M)) if peers.kind_of(method) == "explain" else X
     given = {"forest": forest, "model": forest, "X": of_row, "y": y, "background": X}
     # What is sampled falls by chance, too: SAGE of three features is enumerated.
     given |= {"algorithm": "exact"} if "algorithm" in parameters else {}

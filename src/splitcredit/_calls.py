@@ -1,0 +1,68 @@
+"""Errors of calls: which parameter is missing or unknown, and what was meant."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from splitcredit._names import did_you_mean
+
+# What to do where a parameter is missing.
+_HINTS = {
+    "X": "the rows, X=...",
+    "y": "the targets of the rows of X, y=...",
+    "background": (
+        "rows that unknown features are taken from, such as a hundred rows of the training data: "
+        "background=X_train[:100]"
+    ),
+    "scale": (
+        "the size of the noise in units of the features, one number or one for each feature, or in "
+        "standard deviations of each feature: scale='0.3std'"
+    ),
+}
+# Parameters of earlier releases, by function.
+_RENAMED = {("rank", "method"): "by"}
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def needs(who: str, name: str) -> str:
+    """The line that a method or metric needs a parameter, and how to give it."""
+    return f"{who} needs {name}: {_HINTS.get(name, f'pass {name}=...')}"
+
+
+def checked(function: _F) -> _F:
+    """The function, whose errors name the parameter that is missing, or the one that was meant."""
+    known = inspect.signature(function).parameters
+    required = [name for name, parameter in known.items() if parameter.default is parameter.empty]
+
+    @wraps(function)
+    def called(*args, **kwargs):
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(unknown(function, name))
+        for k, name in enumerate(required):
+            if name in _HINTS and (args[k] if k < len(args) else kwargs.get(name)) is None:
+                raise TypeError(needs(function.__name__, name))
+        return function(*args, **kwargs)
+
+    return called  # type: ignore[return-value]
+
+
+def unknown(function, name: str) -> str:
+    """The line that a function has no such parameter, with what was meant or what takes it."""
+    from splitcredit import _methods
+
+    known = list(inspect.signature(function).parameters)
+    near = did_you_mean(name, known)
+    if (function.__name__, name) in _RENAMED:
+        near = f", it is {_RENAMED[function.__name__, name]}= now"
+    line = f"{function.__name__} has no parameter {name!r}{near}"
+    takers = [] if near else _methods.functions_that_take(name)
+    if len(takers) > 4:
+        return f"{line}: the functions of methods take it, such as splitcredit.{takers[-1]}"
+    if takers:
+        verb = "takes" if len(takers) == 1 else "take"
+        line += f": {', '.join(f'splitcredit.{taker}' for taker in takers)} {verb} it"
+    return line

@@ -1,0 +1,119 @@
+"""A fitted model and its rows, opened once: what every measure, ranking and interaction takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from splitcredit import _chunks
+from splitcredit._containers import name_of_offset, offsets, opened
+from splitcredit._names import row_index
+from splitcredit._tables import records
+from splitcredit.convert import to_forest
+from splitcredit.convert._columns import source
+from splitcredit.convert._unwrap import Steps, unwrap
+from splitcredit.convert.own import check as check_own
+from splitcredit.convert.units import in_words
+from splitcredit.forest import Forest
+
+
+class Opened:
+    """A model without what is wrapped around it, its trees, and rows as these trees see them.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        Anything that `splitcredit.to_forest` takes.
+    X : array-like, sparse matrix, DataFrame, DMatrix, Pool or Dataset, optional
+        Rows as the user has them.
+    background : array-like or DataFrame, optional
+        Rows that unknown features are taken from, as the user has them.
+    has_start : bool
+        Whether the forest leaves out a model that scikit-learn's GradientBoosting starts from,
+        whose prediction is then a part of `offset`.
+    of_training : bool
+        Whether X are the training rows, which some steps of pipelines changed in training only.
+
+    Attributes
+    ----------
+    inner : the model without pipelines and searches around it
+    forest : Forest
+    rows : table (n_samples, n_features) as the trees see it
+    index : labels of the rows of a DataFrame, or None
+    """
+
+    def __init__(self, model, X=None, background=None, *, has_start=False, of_training=False):
+        self.model = model
+        self.given = None if X is None else records(X, model)
+        self.index = row_index(self.given)
+        self._background, self._of_training = background, of_training
+        unwrapped: Any = model
+        unwrapped, self.steps = (model, Steps()) if isinstance(model, Forest) else unwrap(model)
+        self.inner, self._boosting = unwrapped, None
+        if has_start and type(unwrapped).__name__.startswith("GradientBoosting"):
+            from splitcredit.convert import _sklearn_boosting as boosting
+
+            is_model = boosting.starts_from_model(unwrapped)
+            if is_model and not hasattr(unwrapped.init_, "strategy"):
+                self._boosting = boosting
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The trees, with the names of the features that a pipeline makes."""
+        if self._boosting is not None:
+            return self.steps.named(to_forest(self._boosting.from_zero(self.inner)))
+        return to_forest(self.model)
+
+    @cached_property
+    def rows(self):
+        """The rows as the trees see them, as something with rows to take."""
+        forest, X = self.forest, opened(self.given)  # a model that is refused is refused first
+        X = self.steps.training_rows(X) if self._of_training else self.steps.rows(X)
+        return _chunks.as_table(forest, X)
+
+    @cached_property
+    def background(self):
+        """The background as the trees see it; None without one."""
+        if self._background is None:
+            return None
+        return self.steps.rows(records(self._background, self.model))
+
+    @cached_property
+    def offset(self):
+        """What is added to the prediction of each row beside the trees, and what that is called.
+
+        float64 (n_samples, n_outputs) or None: the base margin of a DMatrix, the baseline of a
+        Pool, or the prediction of the model that boosting started from.
+        """
+        offset = offsets(self.given, self.forest)
+        if offset is not None:
+            return offset, name_of_offset(self.given)
+        if self._boosting is None:
+            return None, ""
+        start = self._boosting.start_of(self.inner, self.forest.prepare(self.rows))
+        return start, "the model that this one starts from (init)"
+
+    @property
+    def unit(self) -> str:
+        """What the raw prediction is, in words."""
+        return in_words(self.inner, self.forest)
+
+    @property
+    def source(self):
+        """The columns of X that the steps of a pipeline made the features of; None without."""
+        return source(self.steps.pipelines, self.given)
+
+    def checked(self, is_asked: bool = True) -> Opened:
+        """Itself, after `check` if that is asked for."""
+        if is_asked:
+            self.check()
+        return self
+
+    def check(self, piece=None, offset=None, of_class=False) -> None:
+        """Compare a few rows with the model's own prediction; ValueError if they differ."""
+        check_own(self.model, self.given, self.forest, self.rows, offset, piece, of_class)
+
+    def finished(self, importance):
+        """An importance that knows which columns a pipeline made its features of."""
+        return replace(importance, source=source(self.steps.pipelines, None))
