@@ -209,7 +209,7 @@ def methods(model: object = None) -> MethodTable:
     return table
 
 
-def meant(method: object) -> tuple[object, dict]:
+def meant(method: Any) -> tuple[Any, dict]:
     """The name, or function, that a method is given by, and its parameters; see `PRESETS`."""
     if isinstance(method, partial):
         return method.func, method.keywords
@@ -279,7 +279,7 @@ def parameters_of(function):
 
 def functions_that_take(parameter: str) -> list[str]:
     """Names of the functions of methods that have a parameter."""
-    found = {}
+    found: dict[str, None] = {}
     for name in importances.names():
         if name != GREEDY:
             method = _method(name)

@@ -473,7 +473,7 @@ def faithfulness(
             forest, rows, found.name, noise, scale, output, progress, of_method
         )
     elif found is not None:
-        options = {"background": method_background, "progress": progress}
+        options: dict[str, Any] = {"background": method_background, "progress": progress}
         if found.averages and found.takes("output"):
             options["output"] = output
         ranking = rank(model, X, ranking, y=y, check_additivity=False, **options)
