@@ -11,10 +11,9 @@ from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 from xgboost import XGBRegressor
 
-import splitcredit
 import twins_prediction_gap as slow
 from forests import caterpillar, grow, leaf, single_leaf, split
-from splitcredit import to_forest
+from splitcredit import faithfulness, to_forest
 from splitcredit.gaps.greedy import greedy_ranking
 from splitcredit.gaps.optimum import _best_orders, best_ranking
 from splitcredit.gaps.perturbations import (
@@ -26,7 +25,7 @@ from splitcredit.gaps.perturbations import (
     Uniform,
     checked_scale,
 )
-from splitcredit.gaps.prediction_gap import pg2, pgi2, pgi2_curve, pgu2, pgu2_curve
+from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.prediction_gap import exact
 from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
@@ -364,7 +363,7 @@ def test_forms_of_masks():
     for dtype in (bool, "boolean", object):
         for given in (series[::-1].astype(dtype), table.astype(dtype)):
             assert pg2(forest, X, given).tobytes() == expected, (dtype, given)
-            measured = splitcredit.faithfulness(forest, X, given, "pg2", scale=1.0)
+            measured = faithfulness(forest, X, given, "pg2", scale=1.0)
             assert measured.tobytes() == expected, (dtype, given)
     assert pg2(forest, X, mask.astype(object)).tobytes() == expected
     with pytest.raises(ValueError, match="the mask has missing values: fill them"):
@@ -382,7 +381,7 @@ def test_a_dict_of_true_and_false_is_a_mask_and_one_of_numbers_is_refused():
     mask = dict(zip(names[::-1], np.isin(np.arange(7), [1, 4])[::-1].tolist(), strict=True))
     expected = pg2(forest, X, [1, 4]).tobytes()
     assert pg2(forest, X, mask).tobytes() == expected
-    measured = splitcredit.faithfulness(forest, X, mask, "pg2", scale=1.0)
+    measured = faithfulness(forest, X, mask, "pg2", scale=1.0)
     assert measured.tobytes() == expected
     with pytest.raises(ValueError, match="the mask has no entry for"):
         pg2(forest, X, {names[0]: True})
@@ -421,15 +420,17 @@ def test_curves_are_gaps_of_the_first_and_the_last():
     forest, X, _ = pairs(5)
     rankings = np.random.default_rng(0).permuted(np.tile(np.arange(7), (5, 1)), axis=1)
     by_first, by_last = (
-        curve(forest, X, rankings, scale=0.3) for curve in (pgi2_curve, pgu2_curve)
+        faithfulness(forest, X, rankings, metric, scale=0.3)
+        for metric in ("pgi2_curve", "pgu2_curve")
     )
     for i in range(5):
         for k in range(1, 8):
             first, last = list(rankings[i, :k]), list(rankings[i, k:])
             assert by_first[i, k - 1] == pg2(forest, X[i : i + 1], first, scale=0.3)[0]
             assert by_last[i, k - 1] == pg2(forest, X[i : i + 1], last, scale=0.3)[0]
-    assert np.array_equal(pgi2(forest, X, rankings, scale=0.3), by_first.mean(axis=1))
-    assert np.array_equal(pgu2(forest, X, rankings, scale=0.3), by_last.mean(axis=1))
+    for metric, curve in (("pgi2", by_first), ("pgu2", by_last)):
+        mean = faithfulness(forest, X, rankings, metric, scale=0.3)
+        assert np.array_equal(mean, curve.mean(axis=1))
 
 
 def test_pgi_and_pgu_are_not_the_same():
@@ -437,10 +438,10 @@ def test_pgi_and_pgu_are_not_the_same():
     forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 3)
     x, gap = np.zeros((1, 3)), pg2(forest, np.zeros((1, 3)), [0])[0]
     assert gap == pytest.approx(stats.norm.sf(0.5), rel=1e-14)
-    assert pgi2(forest, x, [[0, 1, 2]]) == pytest.approx(gap, rel=1e-14)
-    assert pgu2(forest, x, [[0, 1, 2]]) == 0
-    assert pgi2(forest, x, [[1, 2, 0]]) == pytest.approx(gap / 3, rel=1e-14)
-    assert pgu2(forest, x, [[1, 2, 0]]) == pytest.approx(2 * gap / 3, rel=1e-14)
+    for ranking, pgi2, pgu2 in (([0, 1, 2], gap, 0), ([1, 2, 0], gap / 3, 2 * gap / 3)):
+        for metric, expected in (("pgi2", pgi2), ("pgu2", pgu2)):
+            ours = faithfulness(forest, x, [ranking], metric, scale=1.0)
+            assert ours == pytest.approx(expected, rel=1e-14, abs=0)
 
 
 def test_greedy_takes_the_largest_gap_and_the_lowest_index():
@@ -451,7 +452,7 @@ def test_greedy_takes_the_largest_gap_and_the_lowest_index():
             candidates = [j for j in range(7) if j not in ranking[:k]]
             gaps = [pg2(forest, X[i : i + 1], [*ranking[:k], j], scale=0.3)[0] for j in candidates]
             assert feature == candidates[int(np.argmax(gaps))] and greedy.gaps[i, k] == max(gaps)
-    assert np.array_equal(greedy.pgi2, pgi2(forest, X, greedy.rankings, scale=0.3))
+    assert np.array_equal(greedy.pgi2, faithfulness(forest, X, greedy, scale=0.3))
 
 
 def test_greedy_reports_ties():
@@ -472,14 +473,14 @@ def test_optimum_is_the_best_of_all_orders():
     X = rng.normal(size=(12, 5)) / 4
     best = best_ranking(forest, X, scale=0.4)
     orders = list(permutations(range(5)))
-    of_orders = np.stack([pgi2(forest, X, np.tile(o, (12, 1)), scale=0.4) for o in orders])
+    of_orders = np.stack([faithfulness(forest, X, order, scale=0.4) for order in orders])
     for i in range(12):
         largest = of_orders[:, i].max()
         first = next(
             o for o, v in zip(orders, of_orders[:, i], strict=True) if v > largest * (1 - 1e-14)
         )
         assert tuple(best.rankings[i]) == first
-    assert np.array_equal(best.pgi2, pgi2(forest, X, best.rankings, scale=0.4))
+    assert np.array_equal(best.pgi2, faithfulness(forest, X, best, scale=0.4))
     greedy = greedy_ranking(forest, X, scale=0.4).pgi2
     assert (greedy <= best.pgi2 * (1 + 1e-12)).all() and (greedy < 0.99 * best.pgi2).any()
 
@@ -542,9 +543,8 @@ def test_errors_say_what_is_wrong(arguments, message):
 )
 def test_rankings_are_checked(rankings, message):
     forest, X, _ = pairs(3)
-    for measure in (pgi2, pgu2):
-        with pytest.raises(ValueError, match=message):
-            measure(forest, X, rankings)
+    with pytest.raises(ValueError, match=message):
+        faithfulness(forest, X, rankings, scale=1.0)
 
 
 @pytest.mark.parametrize(

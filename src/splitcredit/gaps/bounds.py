@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.convert import forest_and_rows
-from splitcredit.gaps.prediction_gap import GapProblem, refuse_nan, rows_to_perturb
+from splitcredit.gaps.prediction_gap import problem_and_rows, refuse_nan
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -115,10 +114,8 @@ def largest_pgi2(
         raise ValueError(
             f"searched={searched}: expected 1 to {MOST_SEARCHED} features, a whole number"
         )
-    forest, table = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    table = rows_to_perturb(forest, table, problem.perturbation)
-    refuse_nan(forest, table, np.ones(table.shape, np.bool_))
+    problem, table = problem_and_rows(model, X, perturbation, scale, output)
+    refuse_nan(problem.forest, table, np.ones(table.shape, np.bool_))
     n, d = table.shape
     trees, size = _leaf_pairs(problem.gap_forest, d), min(searched, d)
     upper, exact = np.empty(n), np.empty(n, np.bool_)
