@@ -342,14 +342,9 @@ _WORKING = (
 
 
 def perturbation_of(given):
-    """The perturbation that a name or nothing stands for; objects are returned as they are.
+    """The object itself, or what a name or None, which is normal noise, stands for.
 
     ValueError if there is no noise of that name. TypeError if the object is no perturbation.
-
-    Parameters
-    ----------
-    given : {"normal", "laplace", "uniform"}, perturbation, or None
-        None is normal noise.
     """
     if given is None:
         return Normal()
@@ -371,9 +366,7 @@ def perturbation_of(given):
 def of_features(perturbation, forest):
     """A `Marginal` or `FeatureWise` in the order of a forest's features, where both have names.
 
-    Any other perturbation is returned as it is.
-
-    ValueError if the `Marginal` has columns of other names, or the `FeatureWise` lacks a feature.
+    Any other perturbation is returned as it is. ValueError if names of features are missing.
     """
     if isinstance(perturbation, FeatureWise) and perturbation.by_name is not None:
         return FeatureWise(in_order_of_features(forest, perturbation.by_name, "FeatureWise"))
@@ -403,17 +396,10 @@ def _check_positive(name, value):
 
 
 def checked_scale(perturbation, scale, forest) -> np.ndarray:
-    """Scale of every feature's noise, float64 (n_features,).
+    """Scale of every feature's noise, float64 (n_features,); 0 leaves a feature as it is.
 
     ValueError if a scale is negative, not finite or missing, or is given to a `Marginal`, or the
     `Marginal` or `FeatureWise` has another number of features.
-
-    Parameters
-    ----------
-    perturbation : noise or Marginal
-    scale : float, (n_features,), Series or dict by feature
-        0 leaves a feature as it is.
-    forest : Forest
     """
     n_features = forest.n_features
     scales = numbers(in_order_of_features(forest, scale, "scale"), "scale")

@@ -154,10 +154,7 @@ class GapProblem:
         return out
 
     def of_pairs(self, X, wanted):
-        """A function that gives PG^2 of pairs: of rows of X, by number, sets, and `done`.
-
-        See `kernels.prediction_gap.exact.gaps`, and `with_tails` for what is wanted.
-        """
+        """A function of numbers of rows of X, their sets and `done` that gives PG^2."""
         from splitcredit.gaps._labels import gaps_of_pairs
         from splitcredit.kernels.prediction_gap import exact
 
@@ -176,9 +173,8 @@ class GapProblem:
     def curve(self, X, rankings, important, done=None) -> np.ndarray:
         """PG^2 of the first 1, 2, ... features of rankings, or of all others; see `gaps`.
 
-        Returns float64 (n_samples, n_features). ValueError if the rankings lack features.
-
-        A feature that no split tests changes no gap, so that sets differ by those that are tested.
+        ValueError if the rankings lack features. A feature that no split tests changes no gap, so
+        that sets differ by those that are tested.
         """
         (n, d), is_tested = (len(X), self.forest.n_features), tested_features(self.forest)
         if rankings.shape[1] != d:
@@ -201,10 +197,7 @@ class GapProblem:
         return np.take_along_axis(by_count, is_tested[rankings].cumsum(axis=1), axis=1)
 
     def chunks(self, X, wanted, n_sets=1):
-        """Slices of rows whose tail probabilities and masks fit `CHUNK`.
-
-        Refuses NaN where a value is to be perturbed.
-        """
+        """Slices of rows whose tails and masks fit `CHUNK`; refuses NaN that is perturbed."""
         if self.by_labels:
             bytes_a_row = self.forest.n_nodes
         else:
@@ -239,15 +232,8 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     rounding shifts it by half a unit in the last place at most. Values of a sample do meet
     thresholds, on grids such as tenths: there only the given value decides as the model does.
 
-    Returns C-contiguous array (n_samples, n_features) of dtype `x_dtype`, or float64. Columns of
-    features whose noise has a density hold what the model reads in any case. ValueError if X or a
-    `FeatureWise` does not fit the forest.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : array-like or DataFrame (n_samples, n_features)
-    perturbation : str, noise, FeatureWise or Marginal, or None
+    Returns a C-contiguous array of dtype `x_dtype`, or float64. ValueError if X or a `FeatureWise`
+    does not fit the forest.
     """
     rows = forest.prepare(X)
     if isinstance(perturbation, FeatureWise):
@@ -262,10 +248,7 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
 
 
 def only_output(forest, output) -> int:
-    """Index of the output named, or of the only one, or of the second of two that add up.
-
-    ValueError if there is no such output, or there are several and none was chosen.
-    """
+    """Index of the output named, or of the only one, or of the second of two that add up."""
     from splitcredit.importances._prediction import OutputIndex, chosen_outputs
     from splitcredit.kernels.nodes import outputs_add_up
 
@@ -283,11 +266,7 @@ def only_output(forest, output) -> int:
 
 
 def chosen_features(forest, features, n) -> np.ndarray:
-    """Features as a mask for every row, bool (n, n_features); see `pg2`.
-
-    ValueError if a mask has another shape or missing values, or a name or an index is not one of
-    the model's, or stands there twice; or if there are numbers by feature.
-    """
+    """Features as a mask for every row, bool (n, n_features); ValueError if they are no set."""
     d = forest.n_features
     features = with_plain_booleans(_mask_by_feature(forest, features), "the mask")
     if getattr(features, "dtype", None) == np.bool_:
