@@ -55,37 +55,6 @@ class _Continuous(_Perturbation):
     probability_at_most = probability_below
     probability_at_least = probability_above
 
-    def probability_beyond(self, t, above):
-        """P(Z > t) where `above` is true, else P(Z < t), float64 of t's shape."""
-        return self._tail(np.where(above, -t, t))
-
-
-class _OfAtoms(_Perturbation):
-    """Noise of single values: ``counts[k]`` values lie below the k-th of the `atoms`."""
-
-    def _share(self, t, side):
-        return self.counts[np.searchsorted(self.atoms, t, side)] / len(self.values)
-
-    def _share_from(self, t, side):
-        below = self.counts[np.searchsorted(self.atoms, t, side)]
-        return (len(self.values) - below) / len(self.values)
-
-    def probability_below(self, t):
-        """P(Z < t), float64 of t's shape."""
-        return self._share(t, "left")
-
-    def probability_at_most(self, t):
-        """P(Z <= t), float64 of t's shape."""
-        return self._share(t, "right")
-
-    def probability_above(self, t):
-        """P(Z > t), float64 of t's shape."""
-        return self._share_from(t, "right")
-
-    def probability_at_least(self, t):
-        """P(Z >= t), float64 of t's shape."""
-        return self._share_from(t, "left")
-
 
 @dataclass(frozen=True)
 class Normal(_Continuous):
@@ -192,7 +161,7 @@ class Uniform(_Continuous):
 
 
 @dataclass(frozen=True, eq=False)
-class Empirical(_OfAtoms):
+class Empirical(_Perturbation):
     """Noise drawn from a sample, each value equally likely.
 
     Parameters
@@ -219,7 +188,7 @@ class Empirical(_OfAtoms):
 
     values: np.ndarray
     atoms: np.ndarray = field(init=False, repr=False)
-    counts: np.ndarray = field(init=False, repr=False)
+    counts: np.ndarray = field(init=False, repr=False)  # how many values lie below each atom
 
     def __post_init__(self):
         values = np.sort(numbers(self.values, "values"), axis=None)
@@ -229,10 +198,33 @@ class Empirical(_OfAtoms):
         for name, array in (
             ("values", np.array(self.values, np.float64)),
             ("atoms", atoms),
-            ("counts", np.append(first, len(values))),  # counts[k]: values below the k-th atom
+            ("counts", np.append(first, len(values))),
         ):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def _share(self, t, side):
+        return self.counts[np.searchsorted(self.atoms, t, side)] / len(self.values)
+
+    def _share_from(self, t, side):
+        below = self.counts[np.searchsorted(self.atoms, t, side)]
+        return (len(self.values) - below) / len(self.values)
+
+    def probability_below(self, t):
+        """P(Z < t), float64 of t's shape."""
+        return self._share(t, "left")
+
+    def probability_at_most(self, t):
+        """P(Z <= t), float64 of t's shape."""
+        return self._share(t, "right")
+
+    def probability_above(self, t):
+        """P(Z > t), float64 of t's shape."""
+        return self._share_from(t, "right")
+
+    def probability_at_least(self, t):
+        """P(Z >= t), float64 of t's shape."""
+        return self._share_from(t, "left")
 
     def _drawn(self, random, shape):
         return random.choice(self.values, shape)
