@@ -27,6 +27,7 @@ from splitcredit.gaps.prediction_gap import (
 from splitcredit.gaps.rankings import checked_ks, rankings_of_model, top_k_mask
 from splitcredit.kernels.nodes import as_readonly, owners
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
+from splitcredit.kernels.walks import predict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,8 +164,6 @@ class SampledProblem(GapProblem):
         return out
 
     def _predictions(self, rows):
-        from splitcredit.kernels.walks import predict
-
         with np.errstate(over="ignore"):
             (rows,) = as_readonly(rows.astype(self.forest.x_dtype))
         return predict.predict(self.forest, rows)[:, self.output]
