@@ -19,7 +19,7 @@ from forests import random_forest
 from splitcredit import Forest, TreeExplainer, explain, interactions, to_forest
 from splitcredit.categories import Categories
 from splitcredit.convert._nodes import members_of
-from splitcredit.gaps import openxai, prediction_gap, randomizing, sampling
+from splitcredit.gaps import prediction_gap, randomizing, sampling
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
 
 LABELS = ("red", "green", "blue", "pink", "black")
@@ -242,7 +242,7 @@ def test_faithfulness_refuses_categories_with_the_remedy():
     calls = (
         lambda: prediction_gap.pg2(forest, X, [0]),
         lambda: sampling.pg2_sampled(forest, X, [0]),
-        lambda: openxai.pgi_sampled(forest, X, order, 1.0),
+        lambda: sampling.gaps_by_k(forest, X, order, 1.0),
         lambda: randomizing.randomized_rmse(forest, X, np.zeros(2), order, [1], X),
     )
     for call in calls:

@@ -14,8 +14,6 @@ import twins_prediction_gap_sampling as slow
 from reproduction.metrics import _rankings
 from splitcredit import explain, faithfulness, rank, to_forest
 from splitcredit.gaps import (
-    openxai,
-    prediction_gap,
     randomizing,
     rankings,
     retraining,
@@ -142,7 +140,7 @@ def test_seeds_of_samples_and_draws_are_whole_numbers_from_0(seed):
             forest, X[:1], np.ones((1, 1, 10), bool), X, 3, seed
         ),
         lambda: sampling.pg2_sampled(forest, X[:2], [0], [4], random_state=seed),
-        lambda: openxai.gaps_by_k(forest, X[:2], order[:2], 1.0, random_state=seed),
+        lambda: sampling.gaps_by_k(forest, X[:2], order[:2], 1.0, random_state=seed),
     ):
         with pytest.raises(
             ValueError, match=r"random_state=.*: expected a whole number, at least 0"
@@ -163,11 +161,11 @@ def test_numbers_of_features_may_come_from_an_iterator_and_are_no_single_number(
     expected = randomizing.randomized_rmse(*rows, [1, 2], X, n_draws=3)
     ours = randomizing.randomized_rmse(*rows, iter([1, 2]), X, n_draws=3)
     assert ours.predictions.tobytes() == expected.predictions.tobytes()
-    gaps = openxai.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=iter([1, 2]))
+    gaps = sampling.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=iter([1, 2]))
     assert gaps.shape == (3, 2)
     for call in (
         lambda: randomizing.randomized_rmse(*rows, 2, X, n_draws=3),
-        lambda: openxai.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=2),
+        lambda: sampling.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=2),
     ):
         with pytest.raises(ValueError, match="ks=2: pass a list of numbers of features"):
             call()
@@ -189,9 +187,8 @@ def test_rankings_of_the_features_in_another_order_are_refused():
     model, other = (RandomForestRegressor(3, random_state=0).fit(rows, y) for rows in (X, turned))
     ranks = rank(model, X[:4], scale=0.3)
     for measured in (
-        lambda: prediction_gap.pgi2(other, X[:4], ranks, scale=0.3),
-        lambda: prediction_gap.pgu2_curve(other, X[:4], ranks, scale=0.3),
-        lambda: openxai.gaps_by_k(other, X[:4], ranks, 0.3),
+        lambda: faithfulness(other, X[:4], ranks, scale=0.3),
+        lambda: sampling.gaps_by_k(other, X[:4], ranks, 0.3),
         lambda: randomizing.randomized_rmse(other, X[:4], y[:4], ranks, [1], X),
     ):
         with pytest.raises(
@@ -224,9 +221,7 @@ def test_rankings_of_the_rows_in_another_order_are_refused():
         return LinearRegression().fit(X, y)
 
     measures = {
-        "pgi2": lambda rows: prediction_gap.pgi2(model, rows, ranks, scale=0.3),
-        "pgu2": lambda rows: prediction_gap.pgu2(model, rows, ranks, scale=0.3),
-        "sampled": lambda rows: openxai.pgi_sampled(model, rows, ranks, 0.3),
+        "sampled": lambda rows: sampling.gaps_by_k(model, rows, ranks, 0.3),
         "rmse": lambda rows: randomizing.randomized_rmse(model, rows, y[:4], ranks, [1], X),
         "removed": lambda rows: retraining.removed_predictions(fit, X, y, rows, ranks, 1),
         "faithfulness": lambda rows: faithfulness(model, rows, ranks, scale=0.3),

@@ -25,9 +25,9 @@ from reproduction.metrics import (
     sampling_error,
 )
 from reproduction.planning.places import PAPERS
-from splitcredit import attribution, to_forest
+from splitcredit import attribution, faithfulness, to_forest
 from splitcredit.attribution import Attribution
-from splitcredit.gaps import noise, openxai, prediction_gap, sampling
+from splitcredit.gaps import noise, prediction_gap, sampling
 from splitcredit.gaps.rankings import of_attribution
 from splitcredit.importances import function_of
 
@@ -183,7 +183,7 @@ def test_rankings_share_sets_without_a_difference():
         _rankings.rankings(attributions, len(data.explained.X)),
     )
     for name, values in _rankings.pgi2(forest, X, ranked_, 0.3).items():
-        of_ranking = prediction_gap.pgi2(forest, X, ranked_[name], scale=0.3)
+        of_ranking = faithfulness(forest, X, ranked_[name], scale=0.3)
         assert values.tobytes() == of_ranking.tobytes()
 
 
@@ -217,11 +217,11 @@ def test_sampled_and_exact_gaps_are_compared_row_by_row():
     for name, a in attributions.items():
         order, label = of_attribution(a), _rankings.label(name)
         options = {"n_samples": 30, "random_state": 5}
-        sampled[label] = openxai.pgi_sampled(forest, X, order, 0.3, **options)
+        sampled[label] = sampling.gaps_by_k(forest, X, order, 0.3, **options).mean(axis=1)
         exact[label] = pgi2_by_hand(forest, X, order, 0.3)
         row = cell(table, quantity="spearman", ranking=label)
         assert row["value"] == pytest.approx(spearmanr(sampled[label], exact[label])[0])
-        squares[label] = openxai.gaps_by_k(forest, X, order, 0.3, absolute=False, **options)
+        squares[label] = sampling.gaps_by_k(forest, X, order, 0.3, absolute=False, **options)
         squares[label] = squares[label].mean(axis=1)
     for a, b in combinations(exact, 2):
         by_squares = np.sign(squares[a] - squares[b])

@@ -34,14 +34,13 @@ import splitcredit as sc
 from splitcredit import _methods, _progress, _ranks, convert, importances, to_forest
 from splitcredit.gaps import (
     greedy,
-    openxai,
     optimum,
     perturbations,
     prediction_gap,
     randomizing,
     sampling,
 )
-from splitcredit.gaps.rankings import Rankings, of_attribution
+from splitcredit.gaps.rankings import Rankings, of_attribution, top_k_mask
 
 NAMES = ["age", "dose", "height", "weight"]
 # Basis: the leaves of the two classes are each other's complements to 1 up to a rounding of 2**-53,
@@ -205,11 +204,18 @@ def test_rankings_by_gaps_are_those_of_each_row_by_its_predicted_output(method, 
     np.testing.assert_array_equal(frame["gap"], ranked.gaps.ravel())
 
 
+def gap_curve(model, X, rankings, output=None, important=True):
+    """PG^2 of the first features of rankings, or of all others, each set by itself."""
+    d = rankings.shape[1]
+    masks = [top_k_mask(rankings, k, d) == important for k in range(1, d + 1)]
+    return np.stack([prediction_gap.pg2(model, X, m, scale=0.3, output=output) for m in masks], 1)
+
+
 def test_whatever_stands_for_a_ranking_gives_the_same_faithfulness(regression, data):
     X, y = data
     X = X[:12]
     attribution = sc.explain(regression, X)
-    expected = prediction_gap.pgi2(regression, X, of_attribution(attribution), scale=0.3)
+    expected = gap_curve(regression, X, of_attribution(attribution)).mean(axis=1)
     ranked = sc.rank(regression, X, "tree_shap")
     stand_ins = (attribution, ranked, ranked.rankings, ranked.rankings.tolist(), "tree_shap")
     by_name = [[NAMES[j] for j in row] for row in ranked.rankings]
@@ -219,7 +225,7 @@ def test_whatever_stands_for_a_ranking_gives_the_same_faithfulness(regression, d
     importance = sc.importance(regression, data[0], y, method="ufi")
     order = np.argsort(-importance.values)
     same_order = np.tile(order, (12, 1))
-    expected = prediction_gap.pgi2(regression, X, same_order, scale=0.3)
+    expected = gap_curve(regression, X, same_order).mean(axis=1)
     for ranking in (importance, order, [NAMES[j] for j in order]):
         gaps = sc.faithfulness(regression, X, ranking, scale=0.3)
         assert gaps.tobytes() == expected.tobytes()
@@ -234,8 +240,8 @@ def test_every_metric_is_that_of_the_library(case):
     ranking = sc.rank(model, X, "saabas", output=output)
     for metric in ("pgi2", "pgu2", "pgi2_curve", "pgu2_curve"):
         gaps = sc.faithfulness(model, X, ranking, metric, scale=0.3, output=output)
-        function = getattr(prediction_gap, metric)
-        expected = function(model, X, ranking.rankings, scale=0.3, output=output)
+        expected = gap_curve(model, X, ranking.rankings, output, metric.startswith("pgi2"))
+        expected = expected if metric.endswith("curve") else expected.mean(axis=1)
         assert gaps.tobytes() == expected.tobytes(), metric
     curve = sc.faithfulness(model, X, ranking, "pgi2_curve", scale=0.3, output=output)
     for k in (1, 3, 4):
@@ -305,9 +311,9 @@ def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_meas
         first_feature = pd.Series([name == NAMES[0] for name in rows.columns], index=rows.columns)
         mask_of_rows = pd.DataFrame(np.tile(first_feature, (5, 1)), columns=rows.columns)
         yield prediction_gap.pg2(regression, rows, [0], scale=scale)
-        yield prediction_gap.pgi2(regression, rows, ranks, scale=dict(scale))
+        yield sc.faithfulness(regression, rows, ranks, scale=dict(scale))
         yield sampling.pg2_sampled(regression, rows, [0], [10], scale=scale)
-        yield openxai.pgi_sampled(regression, rows, ranks, scale, 10)
+        yield sampling.gaps_by_k(regression, rows, ranks, scale, 10)
         yield prediction_gap.pg2(regression, rows, [0], marginal)
         yield greedy.greedy_ranking(regression, rows, marginal).gaps
         yield sc.faithfulness(regression, rows, [0], "pg2", noise=marginal)
@@ -550,7 +556,7 @@ def test_several_targets_are_ranked_and_measured_by_the_one_that_is_chosen(kind,
         with pytest.raises(ValueError, match="are several targets"):
             sc.faithfulness(model, X, ranked, scale=0.3)
         gaps = sc.faithfulness(model, X, ranked, scale=0.3, output=names[-1])
-        expected = prediction_gap.pgi2(forest, X, direct[method], scale=0.3, output=last)
+        expected = gap_curve(forest, X, direct[method], last).mean(axis=1)
         assert gaps.any() and gaps.tobytes() == expected.tobytes()
 
 
@@ -755,7 +761,7 @@ def test_without_a_choice_of_two_outputs_that_add_up_the_second_is_measured():
     rows, ranks = X[:5], [[0, 1, 2]] * 5
     for call in (
         partial(sampling.pg2_sampled, model, rows, [0, 1], [20]),
-        partial(openxai.gaps_by_k, model, rows, ranks, 0.3, 20),
+        partial(sampling.gaps_by_k, model, rows, ranks, 0.3, 20),
         lambda **output: (
             randomizing.randomized_rmse(model, rows, y[:5], ranks, [1, 2], X, 5, **output).rmse
         ),

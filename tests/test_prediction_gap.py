@@ -11,10 +11,9 @@ from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 from xgboost import XGBRegressor
 
-import splitcredit
 import twins_prediction_gap as slow
 from forests import caterpillar, grow, leaf, single_leaf, split
-from splitcredit import to_forest
+from splitcredit import faithfulness, to_forest
 from splitcredit.gaps.greedy import greedy_ranking
 from splitcredit.gaps.optimum import _best_orders, best_ranking
 from splitcredit.gaps.perturbations import (
@@ -26,7 +25,7 @@ from splitcredit.gaps.perturbations import (
     Uniform,
     checked_scale,
 )
-from splitcredit.gaps.prediction_gap import pg2, pgi2, pgi2_curve, pgu2, pgu2_curve
+from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.prediction_gap import exact
 from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
@@ -287,24 +286,6 @@ def test_random_trees_that_cancel_but_for_a_leaf(noise):
             assert by_walks.tobytes() == ours.tobytes()
 
 
-def test_more_leaves_than_a_block_that_cancel_but_for_one():
-    rng = np.random.default_rng(0)
-
-    def tree(level):
-        return (
-            leaf(rng.normal())
-            if level == 9
-            else split(level, 0.0, tree(level + 1), tree(level + 1))
-        )
-
-    one = grow([tree(0)], 9, x_dtype="float64")
-    x, mask, scales = np.full(9, 0.1), np.ones(9, np.bool_), np.ones(9)
-    for moved in np.flatnonzero(one.feature < 0)[[0, 255, 256, 511]]:
-        forest = beside_its_negative(one, moved)
-        exact = slow.pg2(forest, x, mask, slow.normal_below, scales)
-        assert_gap(pg2(forest, x[None], mask)[0], *exact)
-
-
 def test_more_features_than_bits_in_a_word():
     rng = np.random.default_rng(0)
     tested = (3, 64, 65, 99, 128)
@@ -333,64 +314,39 @@ def test_deep_paths_and_many_leaves():
         assert pg2(forest, x[None], mask)[0] == pytest.approx(exact[0], rel=1e-11)
 
 
-def test_forms_of_features():
+NAMES, MASK = [f"x{j}" for j in range(7)], np.isin(np.arange(7), [1, 4])
+SERIES, TABLE = pd.Series(MASK, NAMES), pd.DataFrame(np.tile(MASK, (4, 1)), columns=NAMES)
+FORMS = {
+    "indices": [4, 1],
+    "array of indices": np.array([1, 4]),
+    "names": [NAMES[4], NAMES[1]],
+    "Series of indices": pd.Series([4, 1]),
+    "Series of names": pd.Series([NAMES[4], NAMES[1]]),
+    "mask by row": np.tile(MASK, (4, 1)),
+    "mask of objects": MASK.astype(object),
+    "dict": dict(SERIES[::-1]),
+    # Of pandas' own booleans, or of objects, all features were perturbed.
+    **{f"Series of {kind}": SERIES[::-1].astype(kind) for kind in (bool, "boolean", object)},
+    **{f"table of {kind}": TABLE.astype(kind) for kind in (bool, "boolean", object)},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_features_mean_the_same(form):
     forest, X, _ = pairs(4)
-    mask = np.isin(np.arange(7), [1, 4])
-    by_mask = pg2(forest, X, mask)
-    names = [forest.feature_names[j] for j in (4, 1)]
-    for features in ([1, 4], [4, 1], np.array([1, 4]), np.tile(mask, (4, 1)), names):
-        assert pg2(forest, X, features).tobytes() == by_mask.tobytes()
-    assert (pg2(forest, X, []) == 0).all()
+    expected = pg2(forest, X, MASK).tobytes()
+    assert pg2(forest, X, FORMS[form]).tobytes() == expected
+    assert faithfulness(forest, X, FORMS[form], "pg2", scale=1.0).tobytes() == expected
+
+
+def test_one_feature_no_features_no_scale_and_no_rows():
+    forest, X, _ = pairs(4)
     of_one = pg2(forest, X, [4]).tobytes()
-    for feature in (4, np.int64(4), forest.feature_names[4]):  # a number alone was a TypeError
+    for feature in (4, np.int64(4), NAMES[4]):  # a number alone was a TypeError
         assert pg2(forest, X, feature).tobytes() == of_one
-    for wrong in (7, -1, True):
-        with pytest.raises(ValueError, match="features"):
-            pg2(forest, X, wrong)
-    assert (pg2(forest, X, mask, scale=0.0) == 0).all()
-    stays = np.where(np.arange(7) == 4, 0.0, 1.0)
-    assert pg2(forest, X, mask, scale=stays) == pytest.approx(pg2(forest, X, [1]), rel=1e-12)
-    assert pg2(forest, X[:0], mask).shape == (0,)
-
-
-def test_forms_of_masks():
-    """A mask of pandas' own booleans, or of objects, had all features perturbed."""
-    forest, X, _ = pairs(4)
-    names = list(forest.feature_names)
-    mask = np.isin(np.arange(7), [1, 4])
-    expected = pg2(forest, X, mask).tobytes()
-    series = pd.Series(mask, names)
-    table = pd.DataFrame(np.tile(mask, (4, 1)), columns=names)
-    for dtype in (bool, "boolean", object):
-        for given in (series[::-1].astype(dtype), table.astype(dtype)):
-            assert pg2(forest, X, given).tobytes() == expected, (dtype, given)
-            measured = splitcredit.faithfulness(forest, X, given, "pg2", scale=1.0)
-            assert measured.tobytes() == expected, (dtype, given)
-    assert pg2(forest, X, mask.astype(object)).tobytes() == expected
-    with pytest.raises(ValueError, match="the mask has missing values: fill them"):
-        pg2(forest, X, series.astype("boolean").where(series, pd.NA))
-    with pytest.raises(ValueError, match="features is a table of int64, expected true and false"):
-        pg2(forest, X, table.astype("int64"))
-    with pytest.raises(ValueError, match=f"features names {names[1]!r} twice: of a mask of 0 and"):
-        pg2(forest, X, [0, 1, 1])
-
-
-def test_a_dict_of_true_and_false_is_a_mask_and_one_of_numbers_is_refused():
-    """The features of a dict, and the numbers of a Series, were taken for a list of features."""
-    forest, X, _ = pairs(4)
-    names = list(forest.feature_names)
-    mask = dict(zip(names[::-1], np.isin(np.arange(7), [1, 4])[::-1].tolist(), strict=True))
-    expected = pg2(forest, X, [1, 4]).tobytes()
-    assert pg2(forest, X, mask).tobytes() == expected
-    measured = splitcredit.faithfulness(forest, X, mask, "pg2", scale=1.0)
-    assert measured.tobytes() == expected
-    with pytest.raises(ValueError, match="the mask has no entry for"):
-        pg2(forest, X, {names[0]: True})
-    for given in (dict.fromkeys(names, 1), {names[0]: 0.3}, pd.Series(range(7), names)):
-        with pytest.raises(ValueError, match="of numbers by feature: pass a list of features, or"):
-            pg2(forest, X, given)
-    listed = pd.Series([4, 1]), pd.Series([names[4], names[1]])
-    assert all(pg2(forest, X, given).tobytes() == expected for given in listed)
+    assert (pg2(forest, X, []) == 0).all()
+    assert (pg2(forest, X, MASK, scale=0.0) == 0).all()
+    assert pg2(forest, X[:0], MASK).shape == (0,)
 
 
 def test_forests_that_never_split():
@@ -421,26 +377,17 @@ def test_curves_are_gaps_of_the_first_and_the_last():
     forest, X, _ = pairs(5)
     rankings = np.random.default_rng(0).permuted(np.tile(np.arange(7), (5, 1)), axis=1)
     by_first, by_last = (
-        curve(forest, X, rankings, scale=0.3) for curve in (pgi2_curve, pgu2_curve)
+        faithfulness(forest, X, rankings, metric, scale=0.3)
+        for metric in ("pgi2_curve", "pgu2_curve")
     )
     for i in range(5):
         for k in range(1, 8):
             first, last = list(rankings[i, :k]), list(rankings[i, k:])
             assert by_first[i, k - 1] == pg2(forest, X[i : i + 1], first, scale=0.3)[0]
             assert by_last[i, k - 1] == pg2(forest, X[i : i + 1], last, scale=0.3)[0]
-    assert np.array_equal(pgi2(forest, X, rankings, scale=0.3), by_first.mean(axis=1))
-    assert np.array_equal(pgu2(forest, X, rankings, scale=0.3), by_last.mean(axis=1))
-
-
-def test_pgi_and_pgu_are_not_the_same():
-    """One feature matters. Ranked first, it moves every PGI set and no PGU set; last, PGU's all."""
-    forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 3)
-    x, gap = np.zeros((1, 3)), pg2(forest, np.zeros((1, 3)), [0])[0]
-    assert gap == pytest.approx(stats.norm.sf(0.5), rel=1e-14)
-    assert pgi2(forest, x, [[0, 1, 2]]) == pytest.approx(gap, rel=1e-14)
-    assert pgu2(forest, x, [[0, 1, 2]]) == 0
-    assert pgi2(forest, x, [[1, 2, 0]]) == pytest.approx(gap / 3, rel=1e-14)
-    assert pgu2(forest, x, [[1, 2, 0]]) == pytest.approx(2 * gap / 3, rel=1e-14)
+    for metric, curve in (("pgi2", by_first), ("pgu2", by_last)):
+        mean = faithfulness(forest, X, rankings, metric, scale=0.3)
+        assert np.array_equal(mean, curve.mean(axis=1))
 
 
 def test_greedy_takes_the_largest_gap_and_the_lowest_index():
@@ -451,7 +398,7 @@ def test_greedy_takes_the_largest_gap_and_the_lowest_index():
             candidates = [j for j in range(7) if j not in ranking[:k]]
             gaps = [pg2(forest, X[i : i + 1], [*ranking[:k], j], scale=0.3)[0] for j in candidates]
             assert feature == candidates[int(np.argmax(gaps))] and greedy.gaps[i, k] == max(gaps)
-    assert np.array_equal(greedy.pgi2, pgi2(forest, X, greedy.rankings, scale=0.3))
+    assert np.array_equal(greedy.pgi2, faithfulness(forest, X, greedy, scale=0.3))
 
 
 def test_greedy_reports_ties():
@@ -472,14 +419,14 @@ def test_optimum_is_the_best_of_all_orders():
     X = rng.normal(size=(12, 5)) / 4
     best = best_ranking(forest, X, scale=0.4)
     orders = list(permutations(range(5)))
-    of_orders = np.stack([pgi2(forest, X, np.tile(o, (12, 1)), scale=0.4) for o in orders])
+    of_orders = np.stack([faithfulness(forest, X, order, scale=0.4) for order in orders])
     for i in range(12):
         largest = of_orders[:, i].max()
         first = next(
             o for o, v in zip(orders, of_orders[:, i], strict=True) if v > largest * (1 - 1e-14)
         )
         assert tuple(best.rankings[i]) == first
-    assert np.array_equal(best.pgi2, pgi2(forest, X, best.rankings, scale=0.4))
+    assert np.array_equal(best.pgi2, faithfulness(forest, X, best, scale=0.4))
     greedy = greedy_ranking(forest, X, scale=0.4).pgi2
     assert (greedy <= best.pgi2 * (1 + 1e-12)).all() and (greedy < 0.99 * best.pgi2).any()
 
@@ -515,6 +462,17 @@ def test_nan_is_refused_where_it_is_perturbed_only():
     [
         ({"features": [9]}, "9 is neither an index below 7"),
         ({"features": ["pH"]}, "'pH' is neither"),
+        ({"features": 7}, "features"),
+        ({"features": -1}, "features"),
+        ({"features": True}, "features"),
+        ({"features": [0, 1, 1]}, "features names 'x1' twice: of a mask of 0 and"),
+        ({"features": SERIES.astype("boolean").where(SERIES, pd.NA)}, "missing values: fill them"),
+        ({"features": TABLE.astype("int64")}, "a table of int64, expected true and false"),
+        ({"features": {NAMES[0]: True}}, "the mask has no entry for"),
+        # The features of a dict, and the numbers of a Series, were taken for a list of features.
+        ({"features": dict.fromkeys(NAMES, 1)}, "of numbers by feature: pass a list of features"),
+        ({"features": {NAMES[0]: 0.3}}, "of numbers by feature: pass a list of features"),
+        ({"features": pd.Series(range(7), NAMES)}, "of numbers by feature: pass a list of"),
         ({"features": np.ones((2, 7), bool)}, r"mask \(2, 7\), expected \(7,\) or \(3, 7\)"),
         ({"scale": -1.0}, "0 or more"),
         ({"scale": np.nan}, "finite"),
@@ -542,9 +500,8 @@ def test_errors_say_what_is_wrong(arguments, message):
 )
 def test_rankings_are_checked(rankings, message):
     forest, X, _ = pairs(3)
-    for measure in (pgi2, pgu2):
-        with pytest.raises(ValueError, match=message):
-            measure(forest, X, rankings)
+    with pytest.raises(ValueError, match=message):
+        faithfulness(forest, X, rankings, scale=1.0)
 
 
 @pytest.mark.parametrize(

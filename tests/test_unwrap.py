@@ -333,8 +333,7 @@ def test_measures_of_faithfulness_take_pipelines(pipeline, data):
     ranking = np.tile(np.arange(5), (6, 1))
     calls = {
         "pg2": lambda m, x: prediction_gap.pg2(m, x, [0, 3]),
-        "pgi2": lambda m, x: prediction_gap.pgi2(m, x, ranking),
-        "pgu2": lambda m, x: prediction_gap.pgu2(m, x, ranking),
+        "pgi2": lambda m, x: splitcredit.faithfulness(m, x, ranking, scale=1.0),
         "greedy": lambda m, x: greedy.greedy_ranking(m, x).gaps,
         "optimum": lambda m, x: optimum.best_ranking(m, x).gaps,
         "sampled": lambda m, x: sampling.pg2_sampled(m, x, [0, 3], counts=[100]),

@@ -58,7 +58,7 @@ TESTS = {
     "importances/permutation": "library_importances attribution oob_rows",
     "importances": "training_data mdi oob_rows oob library_importances attribution saabas served",
     "gaps/bounds": "bounds score_metrics",
-    "gaps/(sampling|openxai)": "prediction_gap_sampling feature_removal categories one_door",
+    "gaps/sampling": "prediction_gap_sampling feature_removal categories one_door",
     "gaps/(randomizing|retraining)": "feature_removal trust unwrap categories one_door",
     "gaps": "prediction_gap prediction_gap_limits bounds missing_drawn single_precision",
     "convert/(_?xgboost|_ubjson)": "convert_xgboost damaged_models former_releases units",

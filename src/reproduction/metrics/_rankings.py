@@ -63,8 +63,8 @@ def greedy(attributions) -> dict:
 def pgi2(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.ndarray]:
     """PGI^2 of several rankings of the same rows, with normal noise; or PGU^2, if not `important`.
 
-    The same bytes as `prediction_gap.pgi2`, but a set that several rankings begin with, such as
-    that of all features, is measured once.
+    The same bytes as `splitcredit.faithfulness` gives, but a set that several rankings begin with,
+    such as all features, is measured once.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def pgi2(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.
     sigma : float
         Standard deviation of the noise, in units of the features.
     output : int, optional
-        As `prediction_gap.pgi2` has it.
+        As `splitcredit.faithfulness` has it.
     important : bool
         Whether the first features of a ranking are perturbed, or all but these.
 

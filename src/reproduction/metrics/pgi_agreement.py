@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative, Seed
-from splitcredit.gaps import openxai
+from splitcredit.gaps.sampling import gaps_by_k
 
 KEYS = ("ranking", "other", "quantity", "sigma_metric")
 VALUES = ("value",)
@@ -60,7 +60,7 @@ def compute(
         exact = _rankings.pgi2(forest, X, ranked, sigma)
         sampled, squared = (
             {
-                name: openxai.gaps_by_k(
+                name: gaps_by_k(
                     forest, X, ranking[: len(X)], sigma, absolute=absolute, **options
                 ).mean(axis=1)
                 for name, ranking in ranked.items()

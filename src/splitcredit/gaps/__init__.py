@@ -5,12 +5,12 @@ prediction when they are perturbed. PGI^2 of a ranking is the mean of PG^2 of it
 its first two, and so on to all; PGU^2 is that of the features which are left each time.
 
 - `perturbations`: what replaces the value of a perturbed feature;
-- `prediction_gap`: PG^2, PGI^2 and PGU^2 of gajewski2025, exactly;
+- `prediction_gap`: PG^2 of gajewski2025, exactly;
 - `rankings`: rankings of the features, row by row;
 - `greedy`, `optimum`: rankings made from PG^2, step by step and the best of all orders;
 - `bounds`: upper bounds of the PGI^2 of all orders, for any number of features;
-- `sampling`, `noise`: the same gaps by Monte Carlo and quasi-Monte Carlo, and the noise for them;
-- `openxai`: PGI and PGU by sampling, with absolute gaps;
+- `sampling`, `noise`: gaps by Monte Carlo and quasi-Monte Carlo, PGI and PGU as OpenXAI has them
+  among them, and the noise for them;
 - `randomizing`, `retraining`: the error of a model whose important features are randomized, or
   that is fitted again without them.
 """

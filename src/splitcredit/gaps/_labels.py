@@ -19,14 +19,7 @@ _MOST, _TOGETHER = 1 << 31, 1 << 24
 def gaps_of_pairs(forest, output, drawn, X, tested):
     """A function of rows (n_pairs,), sets bool (n_pairs, n_features) and `done` that gives PG^2.
 
-    Parameters
-    ----------
-    forest : Forest
-    output : int
-    drawn, X : prepared rows
-        Those that values are drawn from, and those that are explained.
-    tested : bool (n_features,)
-        Features that a split tests.
+    Values are drawn from the prepared rows `drawn`; `tested` says which features a split tests.
     """
     m, tested = len(drawn), np.flatnonzero(tested)
     _refuse(forest, forest.n_nodes * (m + len(X)))
@@ -70,13 +63,9 @@ def _refuse(forest, size):
 
 
 def _sides(forest, rows, tested):
-    """By feature that is tested the distinct sides, as sets of rows, and which one a leaf has.
+    """By tested feature the different sides, bool (n_sides, n_rows), and which one each leaf has.
 
-    Returns
-    -------
-    sides : list of bool (n_sides, n_rows)
-        The first is that of leaves which do not test the feature.
-    side : int64 (n_tested, n_leaves)
+    The first side is of leaves that do not test the feature.
     """
     f, left = forest, np.empty((forest.n_nodes, len(rows)), np.bool_)
     for j in tested:

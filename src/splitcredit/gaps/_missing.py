@@ -10,18 +10,11 @@ from splitcredit.gaps.perturbations import Marginal, of_features
 
 
 def as_numbers(forest, X, perturbation):
-    """Forest, rows and `Marginal` with a number in place of NaN, and the same gaps.
+    """Forest, prepared rows and `Marginal` with a number in place of NaN, and the same gaps.
 
-    Each is returned as it is, if the perturbation is no `Marginal`, nothing is missing, or the
+    Each is returned as it is if the perturbation is no `Marginal`, nothing is missing, or the
     forest splits by categories, where NaN is one more label.
-    ValueError if it draws NaN, and the trees have no direction for it.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : rows of `prediction_gap.rows_to_perturb`
-    perturbation : str, noise, FeatureWise or Marginal, or None
-        The rows of a `Marginal` are prepared as X, if the forest has categories.
+    ValueError if NaN is drawn, and the trees have no direction for it.
     """
     if not isinstance(perturbation, Marginal) or forest.categories:
         return forest, X, perturbation

@@ -9,7 +9,6 @@ import numpy as np
 from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
-    Laplace,
     Marginal,
     Normal,
     Uniform,
@@ -17,32 +16,13 @@ from splitcredit.gaps.perturbations import (
 
 # Probabilities that are worked out together: what is made on the way stays in the caches.
 AT_ONCE = 1 << 14
-# Probabilities of one feature that are worked out apart from those of others: of fewer, the calls
-# of Python would take longer than to find each value's cuts one by one.
-APART = 1 << 10
 
 
 def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
-    """Probability that a perturbed value lies on the other side of each cut.
+    """Probability that a perturbed value lies on the other side of each cut of `gap_forest.Cuts`.
 
-    That is the small one of the two probabilities at a cut if the noise has median 0, so nothing is
-    lost by keeping it alone.
-
-    Returns float64 (n_samples, n_cuts + 2), with 0 for the cuts at infinity.
-
-    Parameters
-    ----------
-    cuts : Cuts
-        See `kernels.prediction_gap.gap_forest`.
-    forest : Forest
-    perturbation : noise, FeatureWise or Marginal
-    X : rows (n_samples, n_features) of `prediction_gap.rows_to_perturb`
-    wanted : bool (n_samples, n_features)
-        Features that are perturbed; the others' probabilities are left 0.
-    scales : float64 (n_features,)
-
-    Notes
-    -----
+    It is the small one of the two probabilities at a cut if the noise has median 0, so nothing is
+    lost by keeping it alone. Features that are not `wanted`, and the two cuts at infinity, have 0.
     Noise with a density is compared as a real number with the thresholds as the model has them:
     that the model casts the value to `x_dtype` first shifts them by half a unit in the last place
     at most. `Empirical` and `Marginal` values are cast, and decide as in the model.
@@ -56,49 +36,19 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
         return normal_tails(cuts, X.astype(np.float64), moved, scales, perturbation.scale)
     shares = _shares(cuts, forest, perturbation) if isinstance(perturbation, Marginal) else None
     chances = partial(_chances, cuts, forest, perturbation, shares)
-    out, x, n_cuts = (
-        np.zeros((len(X), len(cuts.lowered))),
-        X.astype(np.float64),
-        np.diff(cuts.first),
-    )
-    wanted = wanted & (scales * n_cuts > 0)
-    if len(X) * n_cuts.max(initial=0) >= APART:
-        apart = wanted.sum(axis=0) * n_cuts >= APART
-        for j in np.flatnonzero(apart):
-            rows, of_j = np.flatnonzero(wanted[:, j]), slice(cuts.first[j], cuts.first[j + 1])
-            for part in _parts(rows, np.full(len(rows), n_cuts[j])):
-                out[rows[part], of_j] = chances(x[rows[part], j][:, None], of_j, scales[j])
-        wanted &= ~apart
-    rows, feature = wanted.nonzero()
-    n = n_cuts[feature]
-    for part in _parts(rows, n):
-        _write(out, cuts, x, scales, rows[part], feature[part], n[part], chances)
+    out, x = np.zeros((len(X), len(cuts.lowered))), X.astype(np.float64)
+    n_cuts = np.diff(cuts.first)
+    for j in np.flatnonzero(scales * n_cuts > 0):
+        rows, of_j = np.flatnonzero(wanted[:, j]), slice(cuts.first[j], cuts.first[j + 1])
+        step = max(1, AT_ONCE // n_cuts[j])
+        for i in range(0, len(rows), step):
+            part = rows[i : i + step]
+            out[part, of_j] = chances(x[part, j][:, None], of_j, scales[j])
     return out
 
 
-def _parts(rows, n_cuts):
-    """Slices of rows that have no more than `AT_ONCE` cuts together, or one row each."""
-    ends, first = n_cuts.cumsum(), 0
-    while first < len(rows):
-        most = ends[first] - n_cuts[first] + AT_ONCE
-        last = max(first + 1, int(np.searchsorted(ends, most, side="right")))
-        yield slice(first, last)
-        first = last
-
-
-def _write(out, cuts, x, scales, rows, feature, n_cuts, chances):
-    """Write the probabilities of pairs of a row and a feature with so many cuts."""
-    ends = n_cuts.cumsum()
-    k = np.arange(ends[-1]) + (cuts.first[feature] - ends + n_cuts).repeat(n_cuts)
-    values, scale = x[rows, feature].repeat(n_cuts), scales[feature].repeat(n_cuts)
-    out.reshape(-1)[(rows * out.shape[1]).repeat(n_cuts) + k] = chances(values, k, scale)
-
-
 def _chances(cuts, forest, perturbation, shares, x, k, scale):
-    """Probabilities of values x on the other side of the cuts k; see `tails`.
-
-    The arrays have one shape, or are broadcast to it.
-    """
+    """Probabilities of values x, a column, on the other side of the cuts k of their feature."""
     left = x.astype(forest.x_dtype) <= cuts.lowered[k]
     if shares is not None:
         return np.where(left, shares[1][k], shares[0][k])
@@ -124,8 +74,6 @@ def _by_feature(cuts, forest, noises, X, wanted, scales):
 
 def _beyond(noise, z, left, strict):
     """P(Z goes right of z) for rows that are left of it, else P(Z goes left of z)."""
-    if isinstance(noise, Laplace):
-        return noise.probability_beyond(z, left)
     goes_left = noise.probability_below if strict else noise.probability_at_most
     goes_right = noise.probability_at_least if strict else noise.probability_above
     chance = np.empty(z.shape)
@@ -136,9 +84,8 @@ def _beyond(noise, z, left, strict):
 def _within(half_width, threshold, x, scale, left):
     """Probability of uniform noise beyond each threshold, to full precision at its very edge.
 
-    There rounding of (threshold - x) / scale would be all that is left. So it is a sum of two
-    numbers here: the rounded one and, with errors of its own far below, what rounding took. All are
-    arrays.
+    Rounding of (threshold - x) / scale would be all that is left there, so that it is a sum of two
+    numbers: the rounded one and, with errors far below, what rounding took.
     """
     from splitcredit.kernels.error_free import two_difference, two_product
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.convert import forest_and_rows
-from splitcredit.gaps.prediction_gap import GapProblem, refuse_nan, rows_to_perturb
+from splitcredit.gaps.prediction_gap import problem_and_rows, refuse_nan
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -115,10 +114,8 @@ def largest_pgi2(
         raise ValueError(
             f"searched={searched}: expected 1 to {MOST_SEARCHED} features, a whole number"
         )
-    forest, table = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    table = rows_to_perturb(forest, table, problem.perturbation)
-    refuse_nan(forest, table, np.ones(table.shape, np.bool_))
+    problem, table = problem_and_rows(model, X, perturbation, scale, output)
+    refuse_nan(problem.forest, table, np.ones(table.shape, np.bool_))
     n, d = table.shape
     trees, size = _leaf_pairs(problem.gap_forest, d), min(searched, d)
     upper, exact = np.empty(n), np.empty(n, np.bool_)
@@ -129,29 +126,16 @@ def largest_pgi2(
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Leaves of one tree, and its pairs of leaves that differ in value.
+    """Leaves of one tree, and its pairs of leaves u and w that differ in value."""
 
-    Parameters
-    ----------
-    features : int64 (k,)
-        Those that the tree splits on; intervals are of them.
-    low, high : int64 (n_leaves, k)
-        Cuts that each interval lies between.
-    u, w : int64 (n_pairs,)
-    both_low, both_high : int64 (n_pairs, k)
-        Cuts that the intersection of the two lies between.
-    square : float64 (n_pairs,)
-        Squared difference of the values.
-    """
-
-    features: np.ndarray
-    low: np.ndarray
+    features: np.ndarray  # those that the tree splits on, int64 (k,)
+    low: np.ndarray  # cuts that each interval lies between, int64 (n_leaves, k)
     high: np.ndarray
-    u: np.ndarray
+    u: np.ndarray  # int64 (n_pairs,)
     w: np.ndarray
-    both_low: np.ndarray
+    both_low: np.ndarray  # cuts of the intersection of the two, int64 (n_pairs, k)
     both_high: np.ndarray
-    square: np.ndarray
+    square: np.ndarray  # squared difference of the values, float64 (n_pairs,)
 
 
 def _leaf_pairs(gap_forest, d) -> list[_Pairs]:
@@ -252,13 +236,8 @@ def _sets_of_size(d, k):
 def _best_way(values, largest, size):
     """Largest sum of values on a way from (no feature, 0) to (all searched, all others).
 
-    Parameters
-    ----------
-    values : float64 (2**size, n_others + 1)
-        Of a set of the features searched, and a number of others.
-    largest : float64 (n_features + 1,)
-        What no value of so many features may exceed.
-    size : int
+    The values are float64 (2**size, n_others + 1), by the set of features searched and the number
+    of others; `largest` is what no value of so many features may exceed.
     """
     sets, n_others = np.arange(2**size), values.shape[1] - 1
     n_set = np.bitwise_count(sets).astype(np.int64)

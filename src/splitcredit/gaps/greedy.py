@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit._tables import check_choice, check_whole
-from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.perturbations import Normal
-from splitcredit.gaps.prediction_gap import (
-    CHUNK,
-    GapProblem,
-    only_output,
-    refuse_nan,
-    report_share,
-    rows_to_perturb,
-)
+from splitcredit.gaps.prediction_gap import CHUNK, problem_and_rows, refuse_nan, report_share
 from splitcredit.gaps.rankings import Rankings
 
 if TYPE_CHECKING:
@@ -110,15 +102,15 @@ def greedy_ranking(
     (array([3.324, 2.705]), 0.0)
     """
     check_choice("arithmetic", arithmetic, ARITHMETICS)
-    forest, table = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    table = rows_to_perturb(forest, table, problem.perturbation)
-    n, d = len(table), forest.n_features
+    problem, table = problem_and_rows(model, X, perturbation, scale, output)
+    n, d = len(table), problem.forest.n_features
     order, perturbed = _checked_order(ties, d), np.ones((n, d), np.bool_)
-    top = d if top is None else _checked_top(top, d)
+    if top is not None:
+        check_whole("top", top, 1)
+    top = d if top is None else min(int(top), d)
     done = done or (lambda rows: None)
     if arithmetic == "single":
-        ranked = _in_single_precision(problem, table, output, order, top)
+        ranked = _in_single_precision(problem, table, order, top)
         done(len(table))
         return ranked
     chunks = [
@@ -126,7 +118,7 @@ def greedy_ranking(
         for rows in problem.chunks(table, perturbed, d) or [slice(0, 0)]
     ]
     fields = (np.concatenate(part) for part in zip(*chunks, strict=True))
-    return GreedyRankings(*fields, feature_names=forest.feature_names)
+    return GreedyRankings(*fields, feature_names=problem.forest.feature_names)
 
 
 def _in_double_precision(problem, X, order, top, done):
@@ -158,7 +150,7 @@ def _in_double_precision(problem, X, order, top, done):
     return rankings, gaps, tied
 
 
-def _in_single_precision(problem, X, output, order, top):
+def _in_single_precision(problem, X, order, top):
     from splitcredit.kernels.prediction_gap import single_precision
 
     forest = problem.forest
@@ -170,15 +162,10 @@ def _in_single_precision(problem, X, output, order, top):
     if not isinstance(problem.perturbation, Normal) or (problem.scales <= 0).any():
         raise ValueError("arithmetic='single' is for normal noise with a scale above 0")
     refuse_nan(forest, X, np.ones(X.shape, np.bool_))
-    trees = single_precision.single_forest(forest, only_output(forest, output))
+    trees = single_precision.single_forest(forest, problem.output)
     scales = problem.scales * problem.perturbation.scale
     fields = single_precision.greedy(trees, X, scales, order[:top])
     return GreedyRankings(*fields, feature_names=forest.feature_names)
-
-
-def _checked_top(top, n_features):
-    check_whole("top", top, 1)
-    return min(int(top), n_features)
 
 
 def _checked_order(ties, n_features):

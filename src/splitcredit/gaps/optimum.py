@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.greedy import TIE
-from splitcredit.gaps.prediction_gap import CHUNK, GapProblem, rows_to_perturb
+from splitcredit.gaps.prediction_gap import CHUNK, problem_and_rows
 from splitcredit.gaps.rankings import Rankings
 
 if TYPE_CHECKING:
@@ -66,11 +65,9 @@ def best_ranking(
     >>> best.pgi2.round(3)
     array([3.324, 2.705])
     """
-    forest, table = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    table = rows_to_perturb(forest, table, problem.perturbation)
-    n, d = len(table), forest.n_features
-    refuse(model, forest)
+    problem, table = problem_and_rows(model, X, perturbation, scale, output)
+    n, d = len(table), problem.forest.n_features
+    refuse(model, problem.forest)
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))
     chunks = [
@@ -78,7 +75,7 @@ def best_ranking(
         for i in range(0, n, step) or [0]
     ]
     fields = (np.concatenate(part) for part in zip(*chunks, strict=True))
-    return Rankings(*fields, feature_names=forest.feature_names)
+    return Rankings(*fields, feature_names=problem.forest.feature_names)
 
 
 def _best_orders(gaps, d):

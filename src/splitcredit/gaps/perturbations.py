@@ -55,37 +55,6 @@ class _Continuous(_Perturbation):
     probability_at_most = probability_below
     probability_at_least = probability_above
 
-    def probability_beyond(self, t, above):
-        """P(Z > t) where `above` is true, else P(Z < t), float64 of t's shape."""
-        return self._tail(np.where(above, -t, t))
-
-
-class _OfAtoms(_Perturbation):
-    """Noise of single values: ``counts[k]`` values lie below the k-th of the `atoms`."""
-
-    def _share(self, t, side):
-        return self.counts[np.searchsorted(self.atoms, t, side)] / len(self.values)
-
-    def _share_from(self, t, side):
-        below = self.counts[np.searchsorted(self.atoms, t, side)]
-        return (len(self.values) - below) / len(self.values)
-
-    def probability_below(self, t):
-        """P(Z < t), float64 of t's shape."""
-        return self._share(t, "left")
-
-    def probability_at_most(self, t):
-        """P(Z <= t), float64 of t's shape."""
-        return self._share(t, "right")
-
-    def probability_above(self, t):
-        """P(Z > t), float64 of t's shape."""
-        return self._share_from(t, "right")
-
-    def probability_at_least(self, t):
-        """P(Z >= t), float64 of t's shape."""
-        return self._share_from(t, "left")
-
 
 @dataclass(frozen=True)
 class Normal(_Continuous):
@@ -192,7 +161,7 @@ class Uniform(_Continuous):
 
 
 @dataclass(frozen=True, eq=False)
-class Empirical(_OfAtoms):
+class Empirical(_Perturbation):
     """Noise drawn from a sample, each value equally likely.
 
     Parameters
@@ -219,7 +188,7 @@ class Empirical(_OfAtoms):
 
     values: np.ndarray
     atoms: np.ndarray = field(init=False, repr=False)
-    counts: np.ndarray = field(init=False, repr=False)
+    counts: np.ndarray = field(init=False, repr=False)  # how many values lie below each atom
 
     def __post_init__(self):
         values = np.sort(numbers(self.values, "values"), axis=None)
@@ -229,10 +198,33 @@ class Empirical(_OfAtoms):
         for name, array in (
             ("values", np.array(self.values, np.float64)),
             ("atoms", atoms),
-            ("counts", np.append(first, len(values))),  # counts[k]: values below the k-th atom
+            ("counts", np.append(first, len(values))),
         ):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def _share(self, t, side):
+        return self.counts[np.searchsorted(self.atoms, t, side)] / len(self.values)
+
+    def _share_from(self, t, side):
+        below = self.counts[np.searchsorted(self.atoms, t, side)]
+        return (len(self.values) - below) / len(self.values)
+
+    def probability_below(self, t):
+        """P(Z < t), float64 of t's shape."""
+        return self._share(t, "left")
+
+    def probability_at_most(self, t):
+        """P(Z <= t), float64 of t's shape."""
+        return self._share(t, "right")
+
+    def probability_above(self, t):
+        """P(Z > t), float64 of t's shape."""
+        return self._share_from(t, "right")
+
+    def probability_at_least(self, t):
+        """P(Z >= t), float64 of t's shape."""
+        return self._share_from(t, "left")
 
     def _drawn(self, random, shape):
         return random.choice(self.values, shape)
@@ -342,14 +334,9 @@ _WORKING = (
 
 
 def perturbation_of(given):
-    """The perturbation that a name or nothing stands for; objects are returned as they are.
+    """The object itself, or what a name or None, which is normal noise, stands for.
 
     ValueError if there is no noise of that name. TypeError if the object is no perturbation.
-
-    Parameters
-    ----------
-    given : {"normal", "laplace", "uniform"}, perturbation, or None
-        None is normal noise.
     """
     if given is None:
         return Normal()
@@ -371,9 +358,7 @@ def perturbation_of(given):
 def of_features(perturbation, forest):
     """A `Marginal` or `FeatureWise` in the order of a forest's features, where both have names.
 
-    Any other perturbation is returned as it is.
-
-    ValueError if the `Marginal` has columns of other names, or the `FeatureWise` lacks a feature.
+    Any other perturbation is returned as it is. ValueError if names of features are missing.
     """
     if isinstance(perturbation, FeatureWise) and perturbation.by_name is not None:
         return FeatureWise(in_order_of_features(forest, perturbation.by_name, "FeatureWise"))
@@ -403,17 +388,10 @@ def _check_positive(name, value):
 
 
 def checked_scale(perturbation, scale, forest) -> np.ndarray:
-    """Scale of every feature's noise, float64 (n_features,).
+    """Scale of every feature's noise, float64 (n_features,); 0 leaves a feature as it is.
 
     ValueError if a scale is negative, not finite or missing, or is given to a `Marginal`, or the
     `Marginal` or `FeatureWise` has another number of features.
-
-    Parameters
-    ----------
-    perturbation : noise or Marginal
-    scale : float, (n_features,), Series or dict by feature
-        0 leaves a feature as it is.
-    forest : Forest
     """
     n_features = forest.n_features
     scales = numbers(in_order_of_features(forest, scale, "scale"), "scale")

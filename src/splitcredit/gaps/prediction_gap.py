@@ -20,7 +20,6 @@ from splitcredit.gaps.perturbations import (
     of_features,
     perturbation_of,
 )
-from splitcredit.gaps.rankings import rankings_of_model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,6 +41,7 @@ def pg2(
     """Squared prediction gap: E[(f(x) - f(x'))^2] (gajewski2025, Eq. 2), without sampling.
 
     x' is x with noise on some features, independent of each other; the rest stay as they are.
+    `splitcredit.faithfulness` has the means over the first features of rankings, PGI^2 and PGU^2.
 
     Parameters
     ----------
@@ -99,161 +99,16 @@ def pg2(
     >>> pg2(model, X[:2], [0, 1], "uniform", scale=[0.1, 0.2, 0, 0, 0]).round(3)
     array([0.   , 3.136])
     """
+    problem, rows = problem_and_rows(model, X, perturbation, scale, output)
+    masks = chosen_features(problem.forest, features, len(rows))
+    return problem.gaps(rows, masks[:, None])[:, 0]
+
+
+def problem_and_rows(model, X, perturbation, scale, output):
+    """The problem of a model, and the rows of X as noise is added to them."""
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    table = rows_to_perturb(forest, table, problem.perturbation)
-    return problem.gaps(table, chosen_features(forest, features, len(table))[:, None])[:, 0]
-
-
-def pgi2(
-    model: object,
-    X: ArrayLike,
-    rankings: ArrayLike,
-    perturbation: object = None,
-    scale: object = 1.0,
-    output: str | int | None = None,
-) -> np.ndarray:
-    """PGI^2: mean over k = 1, ..., d of PG^2 of the first k features (gajewski2025, Eq. 3).
-
-    Parameters
-    ----------
-    model, X, perturbation, scale, output
-        See `pg2`.
-    rankings : int (n_samples, n_features)
-        All features of each row, the most important first.
-
-    Returns
-    -------
-    float64 (n_samples,), in squared units of the prediction
-
-    Raises
-    ------
-    ValueError
-        See `pg2`; also if a row of the rankings is not a permutation, or they are a `Rankings` of
-        other features than the model's, or of the rows of X in another order.
-
-    Examples
-    --------
-    >>> from splitcredit.gaps.prediction_gap import pgi2
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> pgi2(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
-    array([3.3])
-    """
-    return pgi2_curve(model, X, rankings, perturbation, scale, output).mean(axis=1)
-
-
-def pgi2_curve(
-    model: object,
-    X: ArrayLike,
-    rankings: ArrayLike,
-    perturbation: object = None,
-    scale: object = 1.0,
-    output: str | int | None = None,
-) -> np.ndarray:
-    """PG^2 of the first k features of each ranking, for every k; `pgi2` is its mean over k.
-
-    Parameters
-    ----------
-    model, X, rankings, perturbation, scale, output
-        See `pgi2`, also for what is refused.
-
-    Returns
-    -------
-    float64 (n_samples, n_features), in squared units of the prediction
-        Column k - 1 has the gap of the first k features.
-
-    Examples
-    --------
-    >>> from splitcredit.gaps.prediction_gap import pgi2_curve
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> pgi2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
-    array([[3.153, 3.436, 3.389, 3.274, 3.248]])
-    """
-    return _curve(model, X, rankings, (perturbation, scale, output), important=True)
-
-
-def pgu2(
-    model: object,
-    X: ArrayLike,
-    rankings: ArrayLike,
-    perturbation: object = None,
-    scale: object = 1.0,
-    output: str | int | None = None,
-) -> np.ndarray:
-    """PGU^2: mean over k = 1, ..., d of PG^2 of all but the first k features.
-
-    PGU of OpenXAI (Agarwal et al. 2022), which gajewski2025 names, with the square of Eq. 2 and the
-    mean over k of Eq. 3. A ranking is cut in two as for `pgi2`, and the other part is perturbed. At
-    k = d nothing is perturbed and the gap is 0. Low is good here: what is ranked last should not
-    matter.
-
-    Parameters
-    ----------
-    model, X, rankings, perturbation, scale, output
-        See `pgi2`, also for what is refused.
-
-    Returns
-    -------
-    float64 (n_samples,), in squared units of the prediction
-
-    Examples
-    --------
-    >>> from splitcredit.gaps.prediction_gap import pgu2
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> pgu2(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
-    array([0.067])
-    """
-    return pgu2_curve(model, X, rankings, perturbation, scale, output).mean(axis=1)
-
-
-def pgu2_curve(
-    model: object,
-    X: ArrayLike,
-    rankings: ArrayLike,
-    perturbation: object = None,
-    scale: object = 1.0,
-    output: str | int | None = None,
-) -> np.ndarray:
-    """PG^2 of all but the first k features of each ranking; `pgu2` is its mean over k.
-
-    Parameters
-    ----------
-    model, X, rankings, perturbation, scale, output
-        See `pgi2`, also for what is refused.
-
-    Returns
-    -------
-    float64 (n_samples, n_features), in squared units of the prediction
-        Column k - 1 has the gap of all but the first k features; the last column is 0.
-
-    Examples
-    --------
-    >>> from splitcredit.gaps.prediction_gap import pgu2_curve
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> pgu2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
-    array([[0.152, 0.068, 0.061, 0.055, 0.   ]])
-    """
-    return _curve(model, X, rankings, (perturbation, scale, output), important=False)
-
-
-def _curve(model, X, rankings, how, important):
-    """Gaps of the cuts of the rankings; `how` is the perturbation, its scale, and the output."""
-    forest, rows = forest_and_rows(model, X)
-    problem = GapProblem(forest, *how)
-    rows = rows_to_perturb(problem.forest, rows, problem.perturbation)
-    return problem.curve(rows, rankings_of_model(rankings, X, problem.forest), important)
+    return problem, rows_to_perturb(forest, table, problem.perturbation)
 
 
 class GapProblem:
@@ -281,16 +136,10 @@ class GapProblem:
         return gap_forest(self.forest, self.output)
 
     def gaps(self, X, masks, done=None) -> np.ndarray:
-        """PG^2 of every row and each of its sets.
+        """PG^2 of rows of `rows_to_perturb` and each of their sets, float64 (n_samples, n_sets).
 
-        Returns float64 (n_samples, n_sets).
-
-        Parameters
-        ----------
-        X : rows (n_samples, n_features) of `rows_to_perturb`
-        masks : bool (n_samples, n_sets, n_features), or (1, n_sets, n_features) for all rows
-        done : callable, optional
-            Called with the numbers of rows that were done since its last call, which may be parts.
+        The masks are bool (n_samples, n_sets, n_features), or (1, n_sets, n_features) for all rows.
+        `done` is called with the number of rows since its last call, which may be a fraction.
         """
         n_sets, d = masks.shape[1:]
         perturbed = np.broadcast_to(masks.any(axis=1), (len(X), d))
@@ -305,10 +154,7 @@ class GapProblem:
         return out
 
     def of_pairs(self, X, wanted):
-        """A function that gives PG^2 of pairs: of rows of X, by number, sets, and `done`.
-
-        See `kernels.prediction_gap.exact.gaps`, and `with_tails` for what is wanted.
-        """
+        """A function of numbers of rows of X, their sets and `done` that gives PG^2."""
         from splitcredit.gaps._labels import gaps_of_pairs
         from splitcredit.kernels.prediction_gap import exact
 
@@ -327,9 +173,8 @@ class GapProblem:
     def curve(self, X, rankings, important, done=None) -> np.ndarray:
         """PG^2 of the first 1, 2, ... features of rankings, or of all others; see `gaps`.
 
-        Returns float64 (n_samples, n_features). ValueError if the rankings lack features.
-
-        A feature that no split tests changes no gap, so that sets differ by those that are tested.
+        ValueError if the rankings lack features. A feature that no split tests changes no gap, so
+        that sets differ by those that are tested.
         """
         (n, d), is_tested = (len(X), self.forest.n_features), tested_features(self.forest)
         if rankings.shape[1] != d:
@@ -352,10 +197,7 @@ class GapProblem:
         return np.take_along_axis(by_count, is_tested[rankings].cumsum(axis=1), axis=1)
 
     def chunks(self, X, wanted, n_sets=1):
-        """Slices of rows whose tail probabilities and masks fit `CHUNK`.
-
-        Refuses NaN where a value is to be perturbed.
-        """
+        """Slices of rows whose tails and masks fit `CHUNK`; refuses NaN that is perturbed."""
         if self.by_labels:
             bytes_a_row = self.forest.n_nodes
         else:
@@ -390,15 +232,8 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     rounding shifts it by half a unit in the last place at most. Values of a sample do meet
     thresholds, on grids such as tenths: there only the given value decides as the model does.
 
-    Returns C-contiguous array (n_samples, n_features) of dtype `x_dtype`, or float64. Columns of
-    features whose noise has a density hold what the model reads in any case. ValueError if X or a
-    `FeatureWise` does not fit the forest.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : array-like or DataFrame (n_samples, n_features)
-    perturbation : str, noise, FeatureWise or Marginal, or None
+    Returns a C-contiguous array of dtype `x_dtype`, or float64. ValueError if X or a `FeatureWise`
+    does not fit the forest.
     """
     rows = forest.prepare(X)
     if isinstance(perturbation, FeatureWise):
@@ -413,10 +248,7 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
 
 
 def only_output(forest, output) -> int:
-    """Index of the output named, or of the only one, or of the second of two that add up.
-
-    ValueError if there is no such output, or there are several and none was chosen.
-    """
+    """Index of the output named, or of the only one, or of the second of two that add up."""
     from splitcredit.importances._prediction import OutputIndex, chosen_outputs
     from splitcredit.kernels.nodes import outputs_add_up
 
@@ -434,11 +266,7 @@ def only_output(forest, output) -> int:
 
 
 def chosen_features(forest, features, n) -> np.ndarray:
-    """Features as a mask for every row, bool (n, n_features); see `pg2`.
-
-    ValueError if a mask has another shape or missing values, or a name or an index is not one of
-    the model's, or stands there twice; or if there are numbers by feature.
-    """
+    """Features as a mask for every row, bool (n, n_features); ValueError if they are no set."""
     d = forest.n_features
     features = with_plain_booleans(_mask_by_feature(forest, features), "the mask")
     if getattr(features, "dtype", None) == np.bool_:

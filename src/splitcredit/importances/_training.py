@@ -1,4 +1,11 @@
-"""Shared by the measures that need the rows each tree was grown on: checks of these rows."""
+"""Checks of the training rows and targets, for measures that need what each tree was grown on.
+
+Rows are compared by their hash, where the forest knows it, by their number and by the covers of the
+nodes; targets by the means of the roots. Covers count rows, and values are means, in fits without
+weights and with a criterion of class fractions or of means. Elsewhere, as with weights of classes
+or with ``criterion="absolute_error"``, all that is seen is whether in-bag rows come to every node:
+targets in another order are not noticed, and rows in another order not always.
+"""
 
 from __future__ import annotations
 
@@ -117,8 +124,6 @@ def _checked_sums(forest, rows, targets):
     counts, totals = sums.rows[oob.INBAG], sums.targets[oob.INBAG]
     _check_counts(forest, rows, counts)
     _check_means(forest, totals, counts, sums.center)
-    _check_medians(forest, targets, counts)
-    _check_weighted_classes(forest, totals, counts)
     return sums
 
 
@@ -126,7 +131,6 @@ def _check_counts(forest, rows, counts):
     """Compare covers with in-bag rows, where fits without weights count these."""
     roots, cover = forest.tree_offsets[:-1], forest.cover
     counted = np.array_equal(cover[roots], counts[roots]) and not (cover % 1).any()
-    # Weights of classes may happen to make whole numbers.
     counted = counted and not _may_balance_classes(forest, counts)
     if counted and not np.array_equal(cover, counts):
         _refuse_rows(rows, "other numbers of in-bag rows come to its nodes")
@@ -140,38 +144,26 @@ def _refuse_rows(rows, why):
     raise ValueError(f"X is not what the forest was grown on ({why}): {remedy}")
 
 
-def _check_means(forest, targets, rows, center):
-    """Compare values with means of y, where fits without weights keep such values."""
-    if forest.criterion not in _OF_MEANS or not np.array_equal(forest.cover, rows):
-        return
-    means = targets / rows[:, None] + center
-    largest = _SAME_MEAN * np.abs(forest.value).max()
-    off = np.flatnonzero(np.abs(means - forest.value).max(axis=1) > largest)
-    if len(off) and not _are_bounds(forest, means[:, 0], off, largest):
-        raise ValueError(
-            "y is not what the forest was grown on (its means differ from the values of nodes): "
-            "pass the training targets unchanged and in their order"
-        )
+def _check_means(forest, totals, counts, center):
+    """Compare values of the roots with means of y, where fits without weights keep such values.
 
-
-def _check_medians(forest, targets, counts):
-    """Compare values of roots with medians of y, where fits without weights keep such values."""
-    if forest.criterion != "absolute_error" or not np.array_equal(forest.cover, counts):
+    Monotonic constraints of scikit-learn change the values of other nodes.
+    """
+    if forest.criterion not in _OF_MEANS or not np.array_equal(forest.cover, counts):
         return
-    median, half = forest.value[forest.tree_offsets[:-1]], counts[forest.tree_offsets[:-1]] / 2
-    below = np.where(targets < median, forest.inbag, 0).sum(axis=1)
-    above = np.where(targets > median, forest.inbag, 0).sum(axis=1)
-    if (np.maximum(below, above) > half).any():
+    roots = forest.tree_offsets[:-1]
+    means = totals[roots] / counts[roots, None] + center
+    if (np.abs(means - forest.value[roots]) > _SAME_MEAN * np.abs(forest.value).max()).any():
         raise ValueError(
-            "y is not what the forest was grown on (its medians differ from the values of the "
+            "y is not what the forest was grown on (its means differ from the values of the "
             "roots): pass the training targets unchanged and in their order"
         )
 
 
 def _may_balance_classes(forest, counts):
-    """Whether covers may be weighed by ``class_weight="balanced_subsample"``.
+    """Whether the classes of each tree have the same weight, and together the weight of its rows.
 
-    Then all classes that a tree knows have the same weight, and together that of its rows.
+    Weights of ``class_weight="balanced_subsample"`` are such, and may be whole numbers by chance.
     """
     if forest.criterion not in CLASS_CRITERIA or forest.n_outputs == 1:
         return False
@@ -181,73 +173,6 @@ def _may_balance_classes(forest, counts):
     equal_share = known / np.maximum(known.sum(axis=1, keepdims=True), 1)
     are_equal = known.any(axis=1).all() and np.abs(share - equal_share).max() <= _SAME_MEAN
     return are_equal and (np.abs(cover - counts[roots]) <= _SAME_MEAN * cover).all()
-
-
-def _check_weighted_classes(forest, totals, counts):
-    """Compare covers with in-bag rows of each class times its weight, where classes have one."""
-    of_classes = forest.criterion in CLASS_CRITERIA and forest.n_outputs > 1
-    if not of_classes or np.array_equal(forest.cover, counts):
-        return
-    roots, sizes = forest.tree_offsets[:-1], np.diff(forest.tree_offsets)
-    weights, n_rows = forest.value[roots] * forest.cover[roots, None], totals[roots]
-    if _may_balance_classes(forest, counts):
-        of_row = np.divide(weights, n_rows, out=np.zeros_like(weights), where=n_rows > 0)
-    else:
-        of_row = _common_weights(weights, counts[roots])
-    if of_row is None:
-        return
-    covers = (totals * of_row.repeat(sizes, axis=0)).sum(axis=1)
-    if (np.abs(covers - forest.cover) > _SAME_MEAN * forest.cover[roots].repeat(sizes)).any():
-        raise ValueError(
-            "X and y are not what the forest was grown on (other weights of classes come to its "
-            "nodes): pass the training rows and targets unchanged and in their order"
-        )
-
-
-def _common_weights(weights, n_rows):
-    """Weight of a row of each class, if it is the same in all trees, else None.
-
-    Then weights of classes, each over that of a row, add up to the rows of every tree. That is so
-    whatever y is, and not by chance if there are more trees than classes.
-
-    Returns float64 (n_trees, n_classes) or None.
-
-    Parameters
-    ----------
-    weights : float64 (n_trees, n_classes)
-        Of the in-bag rows of each class together.
-    n_rows : float64 (n_trees,)
-    """
-    known = weights.any(axis=0)
-    rows_of_weight, _, rank, _ = np.linalg.lstsq(weights[:, known], n_rows)
-    off = np.abs(weights[:, known] @ rows_of_weight - n_rows) > _SAME_MEAN * n_rows
-    if not rank == known.sum() < len(weights) or off.any() or (rows_of_weight <= 0).any():
-        return None
-    of_row = np.zeros_like(weights)
-    of_row[:, known] = 1 / rows_of_weight
-    return of_row
-
-
-def _are_bounds(forest, means, nodes, largest):
-    """Whether the nodes have values that scikit-learn's monotonic constraints set.
-
-    Such a value is the middle between the means of the two children of a node above.
-    """
-    inner = np.flatnonzero(forest.feature >= 0)
-    middles = (means[forest.left[inner]] + means[forest.right[inner]]) / 2
-    tree = np.searchsorted(forest.tree_offsets, np.arange(forest.n_nodes), side="right")
-    for t in np.unique(tree[nodes]):
-        of_tree = np.sort(middles[tree[inner] == t])
-        values = forest.value[nodes[tree[nodes] == t], 0]
-        position = np.searchsorted(of_tree, values).clip(1, max(len(of_tree) - 1, 1))
-        neighbors = (
-            of_tree[np.minimum([position - 1, position], len(of_tree) - 1)]
-            if len(of_tree)
-            else None
-        )
-        if neighbors is None or (np.abs(neighbors - values).min(axis=0) > largest).any():
-            return False
-    return True
 
 
 def _distinct(y):
