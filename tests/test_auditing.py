@@ -109,8 +109,8 @@ def test_none_is_recommended_that_is_not_better_than_random_or_lacks_the_rows_of
         calls.append(list(section.table["call"]))
     by_ufi = "splitcredit.ufi(model, X, y=y)"
     assert calls[0] == [by_ufi, "", "", "", ""] and calls[1][3] == ""
-    assert calls[1][0] == by_ufi and "(model, X_test, method='pg2_greedy'" in calls[1][1]
-    assert "(model, X_test, y=y_test, method='permutation')" in calls[1][2]
+    assert calls[1][0] == by_ufi and "(model, X_test, by='pg2_greedy'" in calls[1][1]
+    assert "splitcredit.permutation(model, X_test, y=y_test)" in calls[1][2]
     assert "(model, X_test, method='local_mdi')" in calls[1][4]
     names = {"X_test": X[:3], "y_test": y[:3], "X": X, "y": y, "model": model}
     for call in filter(None, calls[1]):

@@ -290,7 +290,7 @@ def test_predicted_is_the_class_of_each_row_where_one_score_stands_for_two(name)
     """It was the second class in all rows, and of a forest that of the row."""
     X = np.random.default_rng(0).normal(size=(80, 3))
     model = TWO_CLASSES[name].fit(X, (X[:, 0] > 0).astype(int))
-    background = partial(explain, model, X, "tree_shap_interventional", background=X)
+    background = partial(splitcredit.tree_shap_interventional, model, X, X)
     calls = [
         partial(explain, model, X),
         partial(explain, model, X, "saabas"),
@@ -317,7 +317,7 @@ def test_predicted_is_the_class_of_each_row_where_one_score_stands_for_two(name)
 def test_the_probability_of_the_first_class_is_1_less_that_of_the_second():
     X = np.random.default_rng(0).normal(size=(80, 3))
     model = LGBMClassifier(n_estimators=3, verbose=-1).fit(X, X[:, 0] > 0)
-    call = partial(explain, model, X, "tree_shap_interventional", background=X)
+    call = partial(splitcredit.tree_shap_interventional, model, X, X)
     for output in (0, 1):
         totals = call(model_output="probability", output=output).totals()[:, 0]
         assert twins.largest_error(totals, model.predict_proba(X)[:, output]) <= 1e-12

@@ -96,6 +96,6 @@ def test_models_that_are_offered_as_bagged_know_their_bags(recipe):
 
 def test_every_word_that_a_measure_requires_is_known():
     """Every model of a recipe meets the words that are for the library's users."""
-    words = set(models.REQUIREMENTS) | {"impurity", "refit", "score", "prediction"}
+    words = set(models.REQUIREMENTS) | {"impurity", "refit", "score", "gains", "prediction"}
     for name in [*importances.names(), *peers.available()]:
         assert set(checks.constant("importance", name, "REQUIRES")) <= words, name

@@ -37,8 +37,9 @@ def test_frames_of_the_pages_are_those_of_the_table_of_methods():
 def test_the_gallery_has_a_line_for_every_method():
     """A new measure that has a page and that nobody finds."""
     text = _text("gallery.md")
-    default = {"mdi": "importance(model)", "pg2_greedy": "rank(model, few, background=X)"}
-    assert [m for m in METHODS if default.get(m, f'"{m}"') not in text] == []
+    rankings = {"pg2_greedy": "rank(model, few, background=X)", "pgi2_optimum": '"pgi2_optimum"'}
+    rankings |= {"oob_attributions": "oob_importance(", "interactions": "interactions("}
+    assert [m for m in METHODS if rankings.get(m, f"splitcredit.{m}(") not in text] == []
 
 
 @pytest.mark.long
@@ -122,7 +123,7 @@ def test_the_worked_examples_of_a_measure_and_a_data_set_do_what_their_page_says
     measure, dataset = {}, {}
     exec(snippets[0], measure)
     forest = splitcredit.to_forest(example["model"])
-    counts = measure["importance"](example["model"]).values
+    counts = measure["split_count"](example["model"]).values
     of_trees = [
         np.bincount(t.tree_.feature[t.tree_.feature >= 0], minlength=5) for t in example["model"]
     ]

@@ -14,6 +14,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+import splitcredit
 from reproduction import metrics, storage
 from reproduction.datasets import Dataset
 from reproduction.planning import checks, facets, plans, sweep
@@ -23,7 +24,6 @@ from reproduction.seeds import derive
 from reproduction.stages import importances as importances_stage
 from reproduction.stages import metrics as metrics_stage
 from splitcredit import to_forest
-from splitcredit.importances import sage
 
 ROOT = Path(__file__).resolve().parents[1]
 FULL = config.read_yaml(ROOT / "config" / "config.yaml")
@@ -635,7 +635,7 @@ def test_another_seed_of_a_random_block_gives_other_draws():
 
 def test_each_repeat_of_a_sampled_measure_has_a_seed_of_its_own():
     recipe = {"importance": "sage"}
-    seeds = [importances_stage._seed(sage.importance, recipe, r)["random_state"] for r in range(3)]
+    seeds = [importances_stage._seed(splitcredit.sage, recipe, r)["random_state"] for r in range(3)]
     assert len(set(seeds)) == 3
 
 

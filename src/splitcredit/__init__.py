@@ -17,7 +17,6 @@ Docstrings name four papers by a key.
 """
 
 import importlib
-from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -52,29 +51,6 @@ _HOME |= {name: f"splitcredit.importances.{name}" for name in _MEASURES}
 _HOME["oob_importance"] = "splitcredit.importances.oob_attributions"
 
 __all__ = list(_HOME)
-
-if TYPE_CHECKING:  # for editors and type checkers
-    from splitcredit.attribution import Attribution, Importance
-    from splitcredit.auditing import Audit, Comparison, audit, compare
-    from splitcredit.convert import to_forest
-    from splitcredit.explainer import TreeExplainer
-    from splitcredit.face import explain, explain_chunks, faithfulness, importance, methods, rank
-    from splitcredit.forest import Forest
-    from splitcredit.importances.air import air
-    from splitcredit.importances.local_mdi import local_mdi
-    from splitcredit.importances.mda import mda
-    from splitcredit.importances.mdi import mdi
-    from splitcredit.importances.mdi_oob import mdi_oob
-    from splitcredit.importances.oob_attributions import oob_attributions, oob_importance
-    from splitcredit.importances.penalized_gini import penalized_gini
-    from splitcredit.importances.permutation import permutation
-    from splitcredit.importances.saabas import saabas
-    from splitcredit.importances.sage import sage
-    from splitcredit.importances.splits import splits
-    from splitcredit.importances.tree_shap import tree_shap
-    from splitcredit.importances.tree_shap_interventional import tree_shap_interventional
-    from splitcredit.importances.ufi import ufi
-    from splitcredit.shapley_interactions import Interactions, interactions
 
 
 def __getattr__(name):

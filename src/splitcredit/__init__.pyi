@@ -15,6 +15,23 @@ from splitcredit.face import importance as importance
 from splitcredit.face import methods as methods
 from splitcredit.face import rank as rank
 from splitcredit.forest import Forest as Forest
+from splitcredit.importances.air import air as air
+from splitcredit.importances.local_mdi import local_mdi as local_mdi
+from splitcredit.importances.mda import mda as mda
+from splitcredit.importances.mdi import mdi as mdi
+from splitcredit.importances.mdi_oob import mdi_oob as mdi_oob
+from splitcredit.importances.oob_attributions import oob_attributions as oob_attributions
+from splitcredit.importances.oob_attributions import oob_importance as oob_importance
+from splitcredit.importances.penalized_gini import penalized_gini as penalized_gini
+from splitcredit.importances.permutation import permutation as permutation
+from splitcredit.importances.saabas import saabas as saabas
+from splitcredit.importances.sage import sage as sage
+from splitcredit.importances.splits import splits as splits
+from splitcredit.importances.tree_shap import tree_shap as tree_shap
+from splitcredit.importances.tree_shap_interventional import (
+    tree_shap_interventional as tree_shap_interventional,
+)
+from splitcredit.importances.ufi import ufi as ufi
 from splitcredit.shapley_interactions import Interactions as Interactions
 from splitcredit.shapley_interactions import interactions as interactions
 

@@ -43,7 +43,9 @@ def checked(function: _F) -> _F:
             if name not in known:
                 raise TypeError(unknown(function, name))
         for k, name in enumerate(required):
-            if name in _HINTS and (args[k] if k < len(args) else kwargs.get(name)) is None:
+            is_given = k < len(args) or name in kwargs
+            value = args[k] if k < len(args) else kwargs.get(name)
+            if name in _HINTS and (not is_given or (value is None and name != "X")):
                 raise TypeError(needs(function.__name__, name))
         return function(*args, **kwargs)
 

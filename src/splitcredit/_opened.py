@@ -68,7 +68,10 @@ class Opened:
     @cached_property
     def rows(self):
         """The rows as the trees see them, as something with rows to take."""
-        forest, X = self.forest, opened(self.given)  # a model that is refused is refused first
+        forest, X = (
+            self.forest,
+            opened(self.given, self.model),
+        )  # a model that is refused is refused first
         X = self.steps.training_rows(X) if self._of_training else self.steps.rows(X)
         return _chunks.as_table(forest, X)
 

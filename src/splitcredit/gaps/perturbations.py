@@ -211,19 +211,39 @@ class Empirical(_Perturbation):
         return (len(self.values) - below) / len(self.values)
 
     def probability_below(self, t):
-        """P(Z < t), float64 of t's shape."""
+        """P(Z < t), float64 of t's shape.
+
+        Parameters
+        ----------
+        t : array-like
+        """
         return self._share(t, "left")
 
     def probability_at_most(self, t):
-        """P(Z <= t), float64 of t's shape."""
+        """P(Z <= t), float64 of t's shape.
+
+        Parameters
+        ----------
+        t : array-like
+        """
         return self._share(t, "right")
 
     def probability_above(self, t):
-        """P(Z > t), float64 of t's shape."""
+        """P(Z > t), float64 of t's shape.
+
+        Parameters
+        ----------
+        t : array-like
+        """
         return self._share_from(t, "right")
 
     def probability_at_least(self, t):
-        """P(Z >= t), float64 of t's shape."""
+        """P(Z >= t), float64 of t's shape.
+
+        Parameters
+        ----------
+        t : array-like
+        """
         return self._share_from(t, "left")
 
     def _drawn(self, random, shape):

@@ -139,7 +139,7 @@ def penalized_gini(
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> splitcredit.penalized_gini(model, X, y, "pg_hat_10", per_row=True).values.round(2)
+    >>> splitcredit.penalized_gini(model, X, y, preset="pg_hat_10", per_row=True).values.round(2)
     array([0.08, 0.  , 0.24, 0.23])
     """
     check_choice("preset", preset, tuple(PRESETS))
