@@ -121,8 +121,7 @@ def _interactions(stump, X):
     """Of single features as well: a stump has no pair."""
     outputs, (pairs, table) = np.arange(2), present_sets(stump, 2)
     interactions.interaction_matrix(stump, X, outputs)
-    for rows in (X, np.repeat(X, pair_blocks.FEW_ROWS, axis=0)):
-        pair_blocks.pair_index(stump, rows, outputs, table, len(pairs), True, True)
+    pair_blocks.pair_index(stump, X, outputs, table, len(pairs), True, True)
     pair_tables.pair_index(stump, X, outputs, pairs)
     interactions.interaction_index(stump, X, outputs, np.array([[0]]))
     interactions.interaction_index(stump, X, outputs, np.array([[0]]), X)
