@@ -177,10 +177,9 @@ def test_a_parallel_kernel_begins_with_the_pieces_that_it_is_to_do():
         for i in range(first, last):
             out[i] = i * i
 
-    for call in (squares, squares.alone):
-        out = np.zeros(10)
-        call(10, out)
-        assert out.tolist() == [i * i for i in range(10)]
+    out = np.zeros(10)
+    squares(10, out)
+    assert out.tolist() == [i * i for i in range(10)]
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -45,7 +45,7 @@ TESTS = {
     "kernels/walks/(sage|background)": "sage softmax",
     "kernels/walks/(mda|oob|mdi)": "oob_rows oob mdi training_data",
     "kernels/walks": "saabas attribution forest",
-    "kernels/tree_shap": "few_rows tree_shap oob_rows attribution",
+    "kernels/tree_shap": "tree_shap oob_rows attribution",
     "kernels/interactions": "interactions",
     "kernels/prediction_gap/(sampling|restr)": "prediction_gap_sampling",
     "kernels/prediction_gap/(gap_forest|single)": "gap_forest single_precision",

@@ -15,18 +15,8 @@ from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 
 def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`."""
-    for arrays in fixed(forest, outputs):
+    for arrays in quadratures(forest, outputs):
         take_one_by_one(len(rows), *arrays, X, rows, out)
-
-
-def fixed(forest, outputs):
-    """What the kernel takes of each part of the forest, whatever the rows."""
-    return quadratures(forest, outputs)
-
-
-def add(of_forest, X, rows, out):
-    """Add what one of `fixed` gives for rows that this thread takes."""
-    take_one_by_one.alone(len(rows), *of_forest, X, rows, out)
 
 
 @kernel(parallel=True)
