@@ -164,7 +164,7 @@ def attribute(
     True
     """
     from splitcredit.kernels.tree_shap.oob import oob_tree_shap
-    from splitcredit.kernels.walks.oob_saabas import oob_saabas
+    from splitcredit.kernels.walks.saabas import oob_saabas
 
     check_choice("attribution", attribution, ATTRIBUTIONS)
     check_choice("rows", rows, ROWS)

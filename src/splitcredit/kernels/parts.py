@@ -7,7 +7,7 @@ Files are paths in this folder without their suffix. Planning reads them without
 PARTS = {
     "tables": ("tree_shap/outcome_tables",),
     "sampling": ("prediction_gap/sampling",),
-    "bags": ("walks/oob", "walks/mda", "walks/oob_saabas", "tree_shap/oob"),
+    "bags": ("walks/oob", "walks/mda", "tree_shap/oob"),
     "blocks": ("tree_shap/blocks", "tree_shap/rows"),
     "interventional": ("interventional/explain",),
     "interactions": ("interactions/explain",),

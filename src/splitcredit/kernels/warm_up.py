@@ -30,7 +30,6 @@ from splitcredit.kernels.walks import (
     mda,
     mdi,
     oob,
-    oob_saabas,
     predict,
     saabas,
     sage,
@@ -149,7 +148,7 @@ def _bags(stump, X):
     sums = oob.node_sums(bagged, X, y)
     oob.penalized_gini(bagged, sums, np.zeros(1, oob.SCORE))
     oob.contributions_times_targets(bagged, sums, oob.INBAG)
-    oob_saabas.oob_saabas(bagged, X, outputs, True)
+    saabas.oob_saabas(bagged, X, outputs, True)
     oob_tree_shap(bagged, X, outputs, True)
     unbagged = replace(stump, inbag=np.zeros((1, 2), np.uint8))
     mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))
