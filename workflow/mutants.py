@@ -73,7 +73,7 @@ TESTS = {
     "reproduction/metrics/(relevance|local_v|.*correl)": "score_metrics sutera2021 loecher2022",
     "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal sweep",
 }
-LEFT_OUT = ("__init__.py", "warm_up.py", "parts.py")
+LEFT_OUT = ("__init__.py",)
 PATIENCE, COMPILING, MEMORY = 3, 300, 8 << 30
 EACH_OTHER = "Lt LtE, Gt GtE, Eq NotEq, Is IsNot, In NotIn, Add Sub, Div Mult, And Or, BitAnd BitOr"
 FLIPPED = {ast.FloorDiv: ast.Mult}
