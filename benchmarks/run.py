@@ -19,12 +19,12 @@ import family
 from pairs import COLUMNS
 from reproduction import storage
 from sides import Peers
-from splitcredit.kernels.warm_up import warm_up
+from splitcredit.warm_up import warm_up
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "timing" / "bench.csv"
 # Threads last: idle ones that still spin would count as CPU time of what follows.
-MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "few_rows", "threads")
+MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "threads")
 
 
 def main(*arguments):

@@ -12,6 +12,7 @@ what was tried.
 from __future__ import annotations
 
 from race import Entrant, Limit, Race
+from workloads import FEW
 
 
 def shap(rows):
@@ -150,6 +151,36 @@ RACES = {
     "2017": Limit("anchor", "printed by the author of XGBoost's TreeSHAP in 2017", 1.0),
     "digits": Limit("digits", "our target", 30.0),
 }
+
+
+def few_rows(name):
+    """One row or ten, by `splitcredit.TreeExplainer` as users call it, without additivity."""
+    workload = FEW[name]
+    estimator = workload.parameters.get("estimator", "")
+    # The C code of shap takes a LightGBM Booster of several classes for one of a single output.
+    classes = workload.library == "lightgbm" and "num_class" in workload.parameters
+    entrants = [
+        *([] if classes else [Entrant("shap", label="shap, its C code")]),
+        Entrant("shapiq", variant="public", label="shapiq explain_X"),
+        Entrant("shapiq", variant="kernel", label="shapiq, its C++ kernel"),
+    ]
+    if workload.library == "lightgbm":
+        entrants.append(Entrant("lightgbm", label="lightgbm pred_contrib"))
+    elif workload.library == "xgboost":
+        entrants.append(XGBOOST)
+    elif estimator.startswith(("RandomForest", "ExtraTrees")):
+        entrants.append(fasttreeshap(None))
+    return Race(
+        name,
+        tuple(entrants),
+        {"kernel": 1},
+        measure="explainer",
+        loops={1: 100, 10: 20}[workload.rows],
+        threads=(1,),
+    )
+
+
+RACES |= {name: few_rows(name) for name in FEW}
 
 
 def benchmarks(*names):

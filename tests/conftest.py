@@ -45,10 +45,9 @@ def pytest_unconfigure(config):
 
 def compile_what_is_left(folder):
     """Compile the parts that no other worker has taken, one after the other."""
-    from splitcredit.kernels.parts import PARTS
-    from splitcredit.kernels.warm_up import compile_part
+    from splitcredit.warm_up import CALLS, compile_part
 
-    for part in PARTS:
+    for part in CALLS:
         try:
             (folder / part).touch(exist_ok=False)
         except FileExistsError:

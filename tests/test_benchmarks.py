@@ -45,7 +45,7 @@ def take_reference():
 
 
 def test_every_entrant_is_installed_by_its_environment(bench):
-    environments, races = bench("environments"), bench("tree_shap").RACES | bench("few_rows").RACES
+    environments, races = bench("environments"), bench("tree_shap").RACES
     workloads = bench("workloads").WORKLOADS
     assert sorted(environments.PYTHONS) == [path.stem for path in PINS]
     entered = set()

@@ -111,7 +111,9 @@ def test_tree_shap_equals_the_twin(name, algorithm):
 
 
 @pytest.mark.parametrize("name", FORESTS)
-@pytest.mark.parametrize("limits", [(8, 64), (0, 64), (0, 0)], ids=["tables", "patterns", "pairs"])
+@pytest.mark.parametrize(
+    "limits", [(8, 64, 1), (0, 64), (0, 0)], ids=["tables", "patterns", "pairs"]
+)
 def test_interventional_tree_shap_equals_the_twin(name, limits):
     """All three ways: several subsets of a feature on a path are one condition."""
     forest, _, prepared = example(name, 6)

@@ -651,3 +651,25 @@ def test_interactions_are_shown_by_the_summary_plot():
     matrices = TreeExplainer(fitted("xgboost")[0]).shap_interaction_values(X)
     shap.summary_plot(matrices, X, show=False)
     assert len(pyplot.gcf().axes) >= 4
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, ">f8", ">f4", np.float16, np.longdouble])
+def test_rows_of_numbers_are_read_as_explain_reads_them(dtype):
+    """LightGBM reads numbers in another order of bytes in single precision, too."""
+    forest = forests.stump(float(np.float32(0.1)), cover_kind="leaf_count")
+    rows = np.full((1, 3), np.nextafter(float(np.float32(0.1)), 1)).astype(dtype)
+    values = TreeExplainer(forest).shap_values(rows, check_additivity=False)
+    assert values.tobytes() == splitcredit.explain(forest, rows).values.tobytes()
+
+
+def test_rows_that_do_not_fit_are_refused_without_the_check_as_well():
+    explainer = TreeExplainer(forests.stump(x_dtype="float32"))
+    with pytest.raises(ValueError, match="X has 2 features"):
+        explainer.shap_values(np.zeros((1, 2)), check_additivity=False)
+    with pytest.raises(ValueError, match="X holds NaN"):
+        explainer.shap_values(np.full((1, 3), np.nan), check_additivity=False)
+    too_large, infinite = (
+        explainer.shap_values(np.full((1, 3), value), check_additivity=False)
+        for value in (1e39, np.inf)
+    )
+    assert too_large.tolist() == infinite.tolist()

@@ -1,5 +1,6 @@
 """What is compiled when, what is kept, and what is said about it."""
 
+import importlib
 import logging
 import os
 import shutil
@@ -9,14 +10,17 @@ import threading
 import time
 from concurrent.futures import Future
 from pathlib import Path
+from pkgutil import walk_packages
 
 import numpy as np
 import pytest
 
 from reproduction import cache_folder
+from splitcredit import kernels, warm_up
 from splitcredit.kernels import compiled
 from splitcredit.kernels.compiled import in_portions, kernel, threads
 
+PREFIX = "splitcredit.kernels."
 SRC = Path(__file__).resolve().parents[1] / "src"
 PREDICT = """
 import numpy as np
@@ -41,6 +45,17 @@ def printed(code, **environment):
 def test_a_second_process_loads_what_the_first_has_compiled(tmp_path):
     first, second = (printed(PREDICT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     assert first == ["[[1.5], [0.25]]", "0"] and second == ["[[1.5], [0.25]]", "1"]
+
+
+def test_a_warm_up_compiles_every_kernel():
+    """Red if a kernel is called in no way, or if one that is tested only is left in the library."""
+    for part in warm_up.CALLS:
+        warm_up.compile_part(part)
+    modules = [importlib.import_module(m.name) for m in walk_packages(kernels.__path__, PREFIX)]
+    of_all = {(m.__name__, name): k for m in modules for name, k in vars(m).items()}
+    of_all = {name: k for name, k in of_all.items() if isinstance(k, compiled._Kernel)}
+    assert len(of_all) > 50
+    assert not [name for name, k in of_all.items() if not k.is_compiled]
 
 
 def test_without_a_folder_to_write_to_kernels_work_all_the_same(tmp_path):
@@ -177,10 +192,9 @@ def test_a_parallel_kernel_begins_with_the_pieces_that_it_is_to_do():
         for i in range(first, last):
             out[i] = i * i
 
-    for call in (squares, squares.alone):
-        out = np.zeros(10)
-        call(10, out)
-        assert out.tolist() == [i * i for i in range(10)]
+    out = np.zeros(10)
+    squares(10, out)
+    assert out.tolist() == [i * i for i in range(10)]
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

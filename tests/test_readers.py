@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from splitcredit import to_forest
-from splitcredit.kernels import warm_up
-from splitcredit.kernels.readers import decimals, lines, records
+from splitcredit.kernels.readers import decimals, lines
 
 
 def read(*texts, lengths=None):
@@ -117,18 +116,6 @@ def test_lines_are_found_by_their_whole_key_in_the_tree_that_they_are_in():
         for of_key in zip(begins.tolist(), ends.tolist(), strict=True)
     ]
     assert contents == [["1 2", None, "4"], ["3", "", None], [None] * 3, [None] * 3]
-
-
-def test_every_reader_is_compiled_beforehand(monkeypatch):
-    """The document of the warm-up was too short to hold its key, so one kernel was not called."""
-    kernels = [(lines, "_find"), (decimals, "_read"), (records, "_find"), (records, "_join")]
-    called = []
-    for module, name in kernels:
-        kernel = getattr(module, name)
-        note = lambda *given, k=kernel, own=(module, name): called.append(own) or k(*given)  # noqa: E731
-        monkeypatch.setattr(module, name, note)
-    warm_up.compile_part("predict", ("float64",))
-    assert sorted(called, key=str) == sorted(kernels, key=str)
 
 
 def text_of_model():

@@ -79,27 +79,31 @@ def is_print(text, value):
 # The kernel.
 
 
+def greedy_gaps(forest, X, sigma):
+    """The sets of features that greedy rankings take one after the other, and their gaps."""
+    trees, order = single_precision.single_forest(forest, 0), np.tile(np.arange(4), (4, 1))
+    rankings, gaps, _ = single_precision.greedy(trees, X, np.full(4, sigma), order)
+    return [np.isin(np.arange(4), ranking[:k]) for ranking in rankings for k in range(1, 5)], gaps
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_gaps_are_those_of_the_twin_to_the_last_bit(seed):
     forest, X = boosted(seed)
-    random, trees = np.random.default_rng(seed), single_precision.single_forest(forest, 0)
-    rows = X[:10]
     for sigma in SIGMAS:
-        masks = random.random(rows.shape) < 0.6
-        gaps = single_precision.gaps(trees, rows, np.full(4, sigma), masks)
+        masks, gaps = greedy_gaps(forest, X[:3], sigma)
+        rows = np.repeat(X[:3], 4, axis=0)
         expected = [twin.pg2(forest, x, c, sigma) for x, c in zip(rows, masks, strict=True)]
-        assert gaps.tobytes() == np.array(expected, np.float32).tobytes()
+        assert gaps.ravel().tolist() == [float(gap) for gap in expected]
 
 
 def test_gaps_are_the_exact_ones_up_to_the_rounding_of_the_squared_prediction():
     forest, X = boosted(3)
-    trees, mask = single_precision.single_forest(forest, 0), np.array([True, False, True, True])
-    masks = np.tile(mask, (len(X), 1))
     for sigma in SIGMAS:
-        gaps = single_precision.gaps(trees, X, np.full(4, sigma), masks)
-        center = forest.predict(X)[:, 0] - forest.base[0]
-        errors = np.abs(gaps - pg2(forest, X, mask, scale=sigma))
-        assert (errors <= 40 * 2.0**-24 * (center**2 + gaps)).all() and errors.max() > 0
+        masks, gaps = greedy_gaps(forest, X, sigma)
+        rows = np.repeat(X, 4, axis=0)
+        center = forest.predict(rows)[:, 0] - forest.base[0]
+        errors = np.abs(gaps.ravel() - pg2(forest, rows, np.array(masks), scale=sigma))
+        assert (errors <= 40 * 2.0**-24 * (center**2 + gaps.ravel())).all() and errors.max() > 0
 
 
 @pytest.mark.parametrize("seed", [0, 2])

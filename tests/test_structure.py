@@ -13,8 +13,6 @@ from reproduction import papers
 from reproduction.planning import configuration
 from reproduction.planning.workflow import Workflow
 from splitcredit import __version__, registry
-from splitcredit.kernels import warm_up
-from splitcredit.kernels.parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src"
@@ -36,7 +34,7 @@ ORDER = {
         ["_ranks"],
         ["face"],
         ["auditing"],
-        ["explainer", "_command_files"],
+        ["explainer", "_command_files", "warm_up"],
         ["cli"],
         ["__main__"],
     ],
@@ -56,7 +54,7 @@ LEVEL = {
     house: {name: level for level, names in enumerate(rooms) for name in names}
     for house, rooms in ORDER.items()
 }
-# `Forest.predict` and `kernels.warm_up` close small loops, inside functions.
+# `Forest.predict` closes a small loop, inside a function.
 ALLOWED = {("forest", "kernels")}
 
 
@@ -96,16 +94,6 @@ def test_only_kernels_know_numba():
     for path in SRC.rglob("*.py"):
         if LIBRARY / "kernels" not in path.parents:
             assert not re.search(r"^\s*(import|from) numba", path.read_text(), re.M), path
-
-
-def test_every_kernel_that_is_called_is_of_one_part_and_every_part_is_compiled():
-    kernels = LIBRARY / "kernels"
-    files = [file for part in PARTS.values() for file in part]
-    assert len(files) == len(set(files))
-    assert all((kernels / f"{file}.py").is_file() for file in files)
-    assert list(warm_up.CALLS) == list(PARTS)
-    with pytest.raises(ValueError, match="no part 'all': there are tables"):
-        warm_up.compile_part("all")
 
 
 def test_guides_of_kernels_hold_no_code():

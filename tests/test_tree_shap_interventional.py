@@ -30,8 +30,8 @@ from splitcredit.kernels.interventional import explain as kernel
 FOR_SHAP = [n for n in FITTED if "NaN" not in n]
 
 # The three ways to the same numbers, for any leaf: tables where they can be, patterns, pairs.
-WAYS = {"tables": None, "small tables": (3, 64), "patterns": (0, 64), "pairs": (0, 0)}
-WAYS["tables, patterns and pairs"] = (2, 3)
+WAYS = {"tables": None, "small tables": (3, 64, 1), "patterns": (0, 64), "pairs": (0, 0)}
+WAYS["tables, patterns and pairs"] = (2, 3, 1)
 
 
 def rows(forest, n, n_background):
@@ -88,13 +88,27 @@ def test_all_ways_agree_on_fitted_forests(name):
 
 def test_each_leaf_goes_the_way_that_its_path_says():
     deep = caterpillar(70, 70)
-    _, (decisions, _, starts, leaves), middle, long, longest = kernel.leaf_routes(deep, 8, 64)
+    routes = kernel.leaf_routes(deep, 8, 64, least=1)
+    _, (decisions, _, starts, leaves), middle, long, longest = routes
     depth = {leaf: len(path) for leaf, path in twins_interventional._ways(deep)}
     for group, shortest, largest in ((leaves, 1, 8), (middle, 9, 64), (long, 65, 70)):
         assert sorted(depth[k] for k in group)[:: max(1, len(group) - 1)] == [shortest, largest]
     assert longest == 70 and starts[-1] == len(leaves)
     assert sorted([*leaves, *middle, *long]) == np.flatnonzero(deep.feature < 0).tolist()
     assert (decisions >= 0).sum(axis=1).max() == 8
+
+
+@pytest.mark.parametrize(("depth", "n_grouped"), [(1, 2), (3, 8), (6, 64), (8, 0)])
+def test_only_whole_trees_and_groups_of_four_leaves_get_a_table(depth, n_grouped):
+    """A group of a full tree of depth 8 has two leaves, and takes longer with a table."""
+
+    def full(depth):
+        if depth == 0:
+            return leaf(1.0)
+        return split(depth, 0.5, full(depth - 1), full(depth - 1))
+
+    _, (*_, leaves), rest, _, _ = kernel.leaf_routes(grow([full(depth)], depth + 1), 8, 64)
+    assert len(leaves) == n_grouped and len(leaves) + len(rest) == 2**depth
 
 
 @pytest.mark.parametrize("name", FOR_SHAP)

@@ -45,7 +45,7 @@ TESTS = {
     "kernels/walks/(sage|background)": "sage softmax",
     "kernels/walks/(mda|oob|mdi)": "oob_rows oob mdi training_data",
     "kernels/walks": "saabas attribution forest",
-    "kernels/tree_shap": "few_rows tree_shap oob_rows attribution",
+    "kernels/tree_shap": "tree_shap oob_rows attribution",
     "kernels/interactions": "interactions",
     "kernels/prediction_gap/(sampling|restr)": "prediction_gap_sampling",
     "kernels/prediction_gap/(gap_forest|single)": "gap_forest single_precision",
@@ -73,7 +73,7 @@ TESTS = {
     "reproduction/metrics/(relevance|local_v|.*correl)": "score_metrics sutera2021 loecher2022",
     "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal sweep",
 }
-LEFT_OUT = ("__init__.py", "warm_up.py", "parts.py")
+LEFT_OUT = ("__init__.py",)
 PATIENCE, COMPILING, MEMORY = 3, 300, 8 << 30
 EACH_OTHER = "Lt LtE, Gt GtE, Eq NotEq, Is IsNot, In NotIn, Add Sub, Div Mult, And Or, BitAnd BitOr"
 FLIPPED = {ast.FloorDiv: ast.Mult}

@@ -483,6 +483,6 @@ def warm_up(given):
 
     Later processes load it, so that no call waits for the compiler. It takes some minutes.
     """
-    from splitcredit.kernels.warm_up import warm_up
+    from splitcredit.warm_up import warm_up
 
     warm_up(given.processes)

@@ -12,11 +12,10 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
-    from splitcredit.kernels.parts import PARTS
-    from splitcredit.kernels.warm_up import compile_part
+    from splitcredit.warm_up import CALLS, compile_part
 
     # Forests of scikit-learn and XGBoost compare in single precision. A job that explains a model
     # of LightGBM compiles the other kernels that it needs.
-    for part in PARTS:
+    for part in CALLS:
         compile_part(part, ["float32"])
     storage.write_text(arguments.out, "compiled\n")

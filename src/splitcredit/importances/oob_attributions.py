@@ -110,7 +110,7 @@ def attribute(
 ) -> Attribution:
     """Attribute the training rows, as the trees saw them."""
     from splitcredit.kernels.tree_shap.oob import oob_tree_shap
-    from splitcredit.kernels.walks.oob_saabas import oob_saabas
+    from splitcredit.kernels.walks.saabas import oob_saabas
 
     check_choice("attribution", attribution, ATTRIBUTIONS)
     check_choice("rows", rows, ROWS)

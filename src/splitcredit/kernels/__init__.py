@@ -15,7 +15,7 @@ Files shared by the wings: `compiled` (the decorator of every kernel, which is n
 threads), `nodes` (trees packed for walking, and results kept per forest), `kept` (large ones,
 within a bound on memory), `error_free` (sums and products without rounding errors), `leaf_means`
 (what lies below each node, for converters too), `results` (the array that chunks of rows are
-written to), `parts` and `warm_up` (compiling everything once).
+written to).
 
 A kernel that runs on several threads has pieces of work: blocks of rows, or trees. It is given the
 first and the last piece to do, and each piece has a part of the output of its own. No sum is shared

@@ -103,12 +103,6 @@ class _Kernel:
         n_pieces, *others = arguments
         return in_portions(self.dispatcher, n_pieces, others, done)
 
-    def alone(self, n_pieces, *arguments):
-        """Do all pieces of work on this thread."""
-        if not self.is_compiled:
-            self._compile((n_pieces, *arguments))
-        self.dispatcher(0, n_pieces, *arguments)
-
     def _compile(self, arguments):
         """Compile for the types of these arguments, or load the code; a word if it takes long."""
         given = (0, *arguments) if self.parallel else arguments

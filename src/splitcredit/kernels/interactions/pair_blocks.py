@@ -24,7 +24,6 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.links import linked_layouts
-from splitcredit.kernels.interactions.pair_rows import take_one_by_one
 from splitcredit.kernels.interactions.shares import (
     LANES,
     pass_weights,
@@ -34,9 +33,6 @@ from splitcredit.kernels.interactions.shares import (
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.blocks import gauss_legendre
 from splitcredit.kernels.tree_shap.lanes import TRIPLE, compute_shares, enter_edge, split_rows
-
-# Up to so many rows it costs less to take them one by one than to set up a block.
-FEW_ROWS = 3
 
 
 class Space(NamedTuple):
@@ -95,11 +91,8 @@ def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
     for layout, links in linked_layouts(forest, outputs, table, keep):
         triples, rules = triples_and_rules(layout, singles)
         extent = n_pairs, int(layout.depths.max()) + 2
-        if len(X) <= FEW_ROWS:
-            take_one_by_one(len(out), layout, links, triples, rules, X, extent, out)
-        else:
-            arrays = layout, links, triples, rules, X, any_nan, extent, out
-            _blocks(n_blocks(len(out), LANES), *arrays)
+        arrays = layout, links, triples, rules, X, any_nan, extent, out
+        _blocks(n_blocks(len(out), LANES), *arrays)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out

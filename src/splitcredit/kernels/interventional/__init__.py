@@ -34,9 +34,9 @@ outcome        the decisions of a row at all nodes of a group of leaves, one bit
   the background, and adds up the shares of each pattern. It takes leaves with up to 64 features on
   their paths.
 - `category_paths` makes one column for the subsets of categories that a path asks a feature for.
-- `decision_tables` joins the leaves of a small subtree, with at most 8 decisions on all paths
-  together, into one group. It tabulates the attributions of every outcome that occurs; a row then
-  costs one look-up for each group, instead of one for each leaf.
+- `decision_tables` joins the leaves of a small subtree, four or more with at most 8 decisions on
+  all paths together, into one group. It tabulates the attributions of every outcome that occurs; a
+  row then costs one look-up for each group, instead of one for each leaf.
 - `leaf_pairs` takes pairs (x, z) one by one. It exists because a pattern has room for 64
   conditions: without it, trees with more features on a path could not be explained.
 - `rescaled` gives each pair (x, z) a factor of its own, for predictions that go through a curve. It

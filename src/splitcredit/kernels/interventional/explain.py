@@ -20,7 +20,7 @@ which is worked out once for each pattern (the idea of counted patterns: Nadel a
 2026, Woodelf). All sums are of positive numbers. Three ways lead to them, chosen by the shape of
 the tree alone; a row's numbers do not depend on the other rows:
 
-- a leaf with at most 8 decisions on its path shares a table with its neighbors
+- leaves with at most 8 decisions on their paths together share a table, if they are four or more
   (`decision_tables`),
 - other leaves number the patterns of a block of rows (`failed_conditions`),
 - with more than 64 features on the path, the pairs (x, z) are taken one by one
@@ -54,8 +54,8 @@ def tree_shap_interventional(forest, X, outputs, background, limits=None) -> np.
     X, background : prepared rows; the background has at least one
     outputs : int64 (k,)
         Outputs to explain.
-    limits : (int, int), optional
-        Lower numbers for `leaf_routes`, so that tests and warm-up can send any tree any way.
+    limits : tuple of int, optional
+        Other numbers for `leaf_routes`, so that tests and warm-up can send any tree any way.
     """
     routes = _default_routes(forest) if limits is None else leaf_routes(forest, *limits)
     tasks = [(a, b, 0, len(outputs)) for a, b in _blocks(0, len(X))]
@@ -148,8 +148,8 @@ def _ungrouped_routes(forest, features):
     return leaf_routes(forest, 0, features)
 
 
-def leaf_routes(forest, decisions, features):
-    """Assign each leaf to one of three algorithms by the length of its path.
+def leaf_routes(forest, decisions, features, least=decision_tables.LEAST):
+    """Assign each leaf to one of three algorithms by the tree above and around it.
 
     Parameters
     ----------
@@ -158,6 +158,8 @@ def leaf_routes(forest, decisions, features):
         Most decisions in a group of leaves, at most `decision_tables.BITS`.
     features : int
         Most features on a path that is not taken by pairs, at most `failed_conditions.BITS`.
+    least : int
+        Fewest leaves of a group that is not a whole tree.
 
     Returns
     -------
@@ -173,7 +175,7 @@ def leaf_routes(forest, decisions, features):
     leaves = np.flatnonzero(forest.feature < 0)
     width = np.zeros(len(leaves), np.int64)
     failed_conditions.count_features(len(leaves), edges, leaves, forest.n_features, width)
-    *groups, ungrouped = decision_tables.grouped(edges, forest.left, decisions)
+    *groups, ungrouped = decision_tables.grouped(edges, forest.left, decisions, least)
     short = width[np.searchsorted(leaves, ungrouped)] <= features
     return edges, tuple(groups), ungrouped[short], ungrouped[~short], int(width.max())
 

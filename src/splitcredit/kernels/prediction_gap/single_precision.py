@@ -96,10 +96,8 @@ def single_forest(forest, output: int) -> SingleForest:
     return SingleForest(*arrays, np.float32(forest.base[output]))
 
 
-def gaps(trees, X, scales, chosen) -> np.ndarray:
-    """PG^2 of rows and a set of features each, in single precision.
-
-    Returns float32 (n_samples,).
+def greedy(trees, X, scales, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rankings by the largest gap in single precision; equal is what is equal as float32.
 
     Parameters
     ----------
@@ -107,21 +105,6 @@ def gaps(trees, X, scales, chosen) -> np.ndarray:
     X : float32 (n_samples, n_features), without NaN
     scales : float64 (n_features,), above 0
         Standard deviations of the normal noise.
-    chosen : bool (n_samples, n_features)
-    """
-    out = np.zeros(len(X), np.float32)
-    _gaps(len(X), *trees, *as_readonly(X, scales.astype(np.float32), chosen), out)
-    return out
-
-
-def greedy(trees, X, scales, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rankings by the largest gap in single precision; equal is what is equal as float32.
-
-    Parameters
-    ----------
-    trees : SingleForest
-    X, scales
-        See `gaps`.
     order : int64 (n_ranked, n_features)
         Row k: the features in the order in which equal ones are taken in place k.
 
@@ -136,15 +119,6 @@ def greedy(trees, X, scales, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     arrays = as_readonly(X, scales.astype(np.float32), order)
     _greedy(n, *trees, *arrays, rankings, gaps_, tied)
     return rankings, gaps_, tied
-
-
-@kernel(parallel=True)
-def _gaps(first, last, nodes, roots, low, high, base, X, scales, chosen, out):
-    for i in range(first, last):
-        work, below = _workspace(len(nodes), X.shape[1]), np.empty(len(nodes), np.float32)
-        _probabilities(nodes, X[i], scales, below)
-        center = _center(nodes, roots, base, X[i])
-        out[i] = _gap(nodes, roots, low, high, X[i], below, center, chosen[i], work)
 
 
 @kernel(parallel=True)

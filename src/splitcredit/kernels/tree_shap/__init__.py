@@ -32,8 +32,7 @@ The first child of a node is the one below which more outputs vary. It is visite
 **The files**, in the order in which to read them.
 
 - `explain` is the entry. It chooses the algorithm from the trees and the number of rows, and leaves
-  out the last output where the outputs add up to a constant, as class probabilities do. Its
-  `few_rows` calls the same kernels with as few steps as one row of a small model allows.
+  out the last output where the outputs add up to a constant, as class probabilities do.
 - `layout` writes down, once for a forest and a choice of outputs, the nodes below which some output
   varies, in the order of the traversal (`TreeLayout`). It is kept as long as the forest lives.
 - `rows` takes one row through one tree. It is the shortest form of the algorithm: read it before

@@ -52,11 +52,9 @@ from splitcredit.kernels.tree_shap.lanes import (
     credit_feature,
     enter_edge,
     evaluate_bottom,
-    evaluate_low,
     fill,
     fill_shares,
     merge_both,
-    merge_constants,
     merge_first,
     pass_weights,
     split_rows,
@@ -87,8 +85,8 @@ class Space(NamedTuple):
         o below the edge into the depth, s, and o z (s - r).
     shares : float64 (3, depths, points)
         1 / h^2, and q where o = 1: of rows that go to the first child, and of the others.
-    total : float64 (3 * STRIDE,)
-        Sums over the points, of a node and, behind it, of its children.
+    total : float64 (STRIDE,)
+        Sums over the points.
     path : int64 (5, depths)
         Of each node on the path: its entry, its children done, the stack that its Q goes to, and
         the heights of both stacks when it is entered.
@@ -222,7 +220,7 @@ def workspace(extents):
         np.empty((2, held, most, TRIPLE * STRIDE)),
         np.zeros((3, deepest, STRIDE)),
         np.empty((3, deepest, most * TRIPLE)),
-        np.zeros(3 * STRIDE),
+        np.zeros(STRIDE),
         np.empty((5, deepest), np.int64),
         np.empty(2, np.int64),
     )
@@ -254,57 +252,12 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     for k in range(n_triples * TRIPLE):
         for lane in range(k % TRIPLE * STRIDE, k % TRIPLE * STRIDE + LANES):
             frames[0, k // TRIPLE, lane] = weights[n_triples, k]
-    # Not literals, for which numba would compile inner functions once more.
-    d, own = np.int64(0), np.int64(0)
+    # Not a literal, for which numba would compile inner functions once more.
+    d = np.int64(0)
     top[0] = top[1] = d
     path[AT, 0], path[DONE, 0], path[STACK, 0], path[BASE, 0], path[BASE + 1, 0] = root, 0, 0, 0, 0
     while d >= 0:
         entry = entries[path[AT, d]]
-        if entry.low:
-            # A node with bottom nodes for children, all in one pass over the rows; see `_is_low`.
-            stack, term = path[STACK, d], terms[entry.terms]
-            first, v = entries[entry.first], term.second_value
-            split_rows(entry, d, lanes, x, any_nan, lane_data, lane_data)
-            split_rows(first, d + 1, lanes, x, any_nan, lane_data, lane_data)
-            if entry.second >= 0:
-                second = entries[entry.second]
-                split_rows(second, d + 2, lanes, x, any_nan, lane_data, lane_data)
-            for g in range(n_triples):
-                taken, not_taken, _ = compute_shares(entry, points, n_triples, g)
-                one = _two_values(terms[first.terms], first, points, n_triples, g)
-                two = (v, v, v), (v, v, v)
-                if entry.second >= 0:
-                    second = entries[entry.second]
-                    two = _two_values(terms[second.terms], second, points, n_triples, g)
-                evaluate_low(
-                    d,
-                    g,
-                    lanes,
-                    taken,
-                    not_taken,
-                    one,
-                    two,
-                    frames,
-                    lane_data,
-                    total,
-                    sums,
-                    stack,
-                    top[stack],
-                )
-            # Credit the two children of the node, and then the node, as if taken one by one.
-            for row in range(1, 3):
-                child = entry.first if row == 1 else entry.second
-                if child >= 0:
-                    below = entries[child]
-                    of_child = terms[below.terms]
-                    difference = of_child.first_value - of_child.second_value
-                    to = below.feature * n_outputs + term.output
-                    credit_feature(d + row, lanes, lane_data, total, row, difference, phi, to)
-            to = entry.feature * n_outputs + term.output
-            credit_feature(d, lanes, lane_data, total, own, 1.0, phi, to)
-            top[stack] += 1
-            d -= 1
-            continue
         if path[DONE, d] == 0:
             split_rows(entry, d, lanes, x, any_nan, lane_data, lane_data)
             fill_shares(entry, d, n_triples, points, shares)
@@ -351,7 +304,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
                     to = below.feature * n_outputs + term.output
-                    credit_feature(d + 1, lanes, lane_data, total, own, difference, phi, to)
+                    credit_feature(d + 1, lanes, lane_data, total, difference, phi, to)
                 top[into] += below.n_terms
                 continue
             for g in range(n_triples):
@@ -364,9 +317,9 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
             place, second, v = path[BASE + stack, d] + i, np.int64(term.second), term.second_value
+            if i >= entry.n_first:
+                fill(n_triples, lanes, term.first_value, sums, stack, place)
             if second >= 0:
-                if i >= entry.n_first:  # rare, and not worth a loop of its own
-                    fill(n_triples, lanes, term.first_value, sums, stack, place)
                 for g in range(n_triples):
                     merge_both(
                         entry,
@@ -384,50 +337,13 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                         path[BASE + other, d] + second,
                         total,
                     )
-            elif i < entry.n_first:
+            else:
                 for g in range(n_triples):
                     merge_first(
-                        entry,
-                        d,
-                        g,
-                        lanes,
-                        frames,
-                        shares,
-                        lane_data,
-                        sums,
-                        stack,
-                        place,
-                        v,
-                        total,
-                    )
-            else:
-                u = term.first_value
-                for g in range(n_triples):
-                    merge_constants(
-                        entry,
-                        d,
-                        g,
-                        lanes,
-                        frames,
-                        shares,
-                        lane_data,
-                        sums,
-                        stack,
-                        place,
-                        u,
-                        v,
-                        total,
+                        entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total
                     )
             to = entry.feature * n_outputs + term.output
-            credit_feature(d, lanes, lane_data, total, own, 1.0, phi, to)
+            credit_feature(d, lanes, lane_data, total, 1.0, phi, to)
         top[stack] = path[BASE + stack, d] + entry.n_terms
         top[other] = path[BASE + other, d]
         d -= 1
-
-
-@kernel(inner=True)
-def _two_values(term, entry, points, n_triples, g):
-    """Q of a bottom node at three points for rows that go to its first child, and for others."""
-    v, w = term.second_value, term.first_value - term.second_value
-    (a0, a1, a2), (b0, b1, b2), _ = compute_shares(entry, points, n_triples, g)
-    return (v + a0 * w, v + a1 * w, v + a2 * w), (v + b0 * w, v + b1 * w, v + b2 * w)

@@ -11,12 +11,11 @@ All three give it exactly, up to rounding:
 
 from __future__ import annotations
 
-import math
 from copy import copy
 
 import numpy as np
 
-from splitcredit.kernels import kept, leaf_means, results
+from splitcredit.kernels import leaf_means, results
 from splitcredit.kernels.nodes import (
     as_readonly,
     cached_per_forest,
@@ -37,16 +36,6 @@ _ATTRIBUTE = {
 ALGORITHMS = ("auto", *_ATTRIBUTE)
 # Up to so many rows it costs less to take them one by one than to set up a block.
 FEW_ROWS = 3
-# As many rows are few where tables are looked up: a block of them.
-_FEW_OF_TABLES = outcome_tables.FEWEST
-_FIRST = [np.arange(n) for n in range(_FEW_OF_TABLES + 1)]
-# Bytes that a forest keeps for `few_rows` beside what `kept` bounds.
-_SMALL = 1 << 20
-_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-# Vectors below this length have finite numbers in single precision.
-_USUAL = 1e30
-# Up to so many numbers Python takes their length sooner than NumPy.
-_SHORT = 40
 
 
 def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
@@ -66,91 +55,6 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
         most = _attribute(forest, X, outputs[:-1], rows, algorithm)
         return _with_dependent(most, results.zeros(shape))
     return _attribute(forest, X, outputs, rows, algorithm, results.zeros(shape))
-
-
-def few_rows(forest, X) -> np.ndarray | None:
-    """`tree_shap` of a few rows of usual numbers, without steps that they do not need.
-
-    For a small model these steps take longer than the kernel.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : anything
-
-    Returns
-    -------
-    float64 (n_samples, n_features, n_outputs), or None
-        None if X must go through `Forest.prepare`, does not fit the forest, or has more rows.
-    """
-    plan = _plan(forest)
-    if plan is None or type(X) is not np.ndarray or X.ndim != 2:
-        return None
-    if X.dtype != _DOUBLE and X.dtype != _SINGLE:
-        return None
-    n_rows, n_columns = X.shape
-    if not 0 < n_rows <= plan.most_rows or n_columns != plan.n_features:
-        return None
-    if not _length(X.ravel()) < _USUAL:
-        return None
-    if plan.is_single:
-        X = X.astype(_SINGLE, "C", "unsafe", True, False)
-    X = X.astype(_DOUBLE, "C")
-    X.flags.writeable = False
-    out = np.zeros((n_rows, n_columns, plan.n_outputs))
-    plan.add(forest, X, _FIRST[n_rows], out)
-    if plan.divisor > 1:
-        out /= plan.divisor
-    return _with_dependent(out) if plan.is_dependent else out
-
-
-class _Plan:
-    """How `few_rows` explains the rows of a forest: module, outputs, and what is made of them.
-
-    What the kernel takes of a small forest is kept.
-    """
-
-    def __init__(self, forest):
-        outputs = np.arange(forest.n_outputs)
-        self.is_dependent = _has_dependent(forest)
-        self.outputs = outputs[:-1] if self.is_dependent else outputs
-        self.n_outputs, self.n_features = len(self.outputs), forest.n_features
-        self.divisor = forest.n_trees if forest.aggregate == "mean" else 1
-        self.is_single = forest.x_dtype == "float32"
-        by_tables = _choose(forest, 1) == "tables"
-        self.algorithm = outcome_tables if by_tables else rows
-        self.most_rows = _FEW_OF_TABLES if by_tables else FEW_ROWS
-        self._fixed = None
-
-    def add(self, forest, X, rows, out):
-        """Add the attributions of all trees to `out`, which holds zeros."""
-        parts = self._fixed or self._parts(forest)
-        for fixed in parts:
-            self.algorithm.add(fixed, X, rows, out)
-
-    def _parts(self, forest):
-        """What the kernel takes of the parts of the forest; it is kept if it is small."""
-        parts = self.algorithm.fixed(forest, self.outputs)
-        if forest.n_nodes * self.n_outputs * 8 <= _SMALL:
-            parts = list(parts)
-            if kept.bytes_of(parts) <= _SMALL:
-                self._fixed = parts
-        return parts
-
-
-@cached_per_forest
-def _plan(forest):
-    """`_Plan` of a forest; None if its rows must go through `Forest.prepare`."""
-    simple = forest.categories is None and forest.missing_value is None
-    return _Plan(forest) if simple else None
-
-
-def _length(numbers):
-    """Length of a vector; infinity or NaN if one of its numbers is."""
-    if len(numbers) <= _SHORT:
-        return math.hypot(*numbers.tolist())
-    with np.errstate(over="ignore"):
-        return math.sqrt(numbers.dot(numbers))
 
 
 def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
@@ -180,11 +84,7 @@ def skip_dependent_output(forest, outputs, explain) -> np.ndarray:
 
 
 def _leaves_out_last(forest, outputs):
-    return len(outputs) == forest.n_outputs and _has_dependent(forest)
-
-
-def _has_dependent(forest):
-    return forest.n_outputs > 1 and outputs_add_up(forest)
+    return len(outputs) == forest.n_outputs > 1 and outputs_add_up(forest)
 
 
 def _with_dependent(most, out=None):

@@ -145,43 +145,6 @@ def add_child_weights(entry, d, g, lanes, is_first, frames, shares, lane_data, t
 
 
 @kernel(inner=True)
-def evaluate_low(
-    d, g, lanes, taken, not_taken, one, two, frames, lane_data, total, sums, stack, place
-):
-    """Q of a low node, and the sums over three points of A (Q_1 - Q_2) for it, A of its children.
-
-    No feature is tested twice, so z = 1 and h = 1 for all three nodes.
-    """
-    b0, b1, b2 = not_taken
-    a0, a1, a2 = taken[0] - b0, taken[1] - b1, taken[2] - b2
-    (p0, p1, p2), (u0, u1, u2) = one
-    p0, p1, p2 = p0 - u0, p1 - u1, p2 - u2
-    (r0, r1, r2), (v0, v1, v2) = two
-    r0, r1, r2 = r0 - v0, r1 - v1, r2 - v2
-    keep = 0.0 if g == 0 else 1.0
-    for lane in range(lanes):
-        s, s1, s2 = lane_data[1, d, lane], lane_data[1, d + 1, lane], lane_data[1, d + 2, lane]
-        a = frames[d, g, lane]
-        q, w = b0 + s * a0, v0 + s2 * r0
-        difference = u0 + s1 * p0 - w
-        sums[stack, place, g, lane] = w + q * difference
-        whole, first, second = a * difference, a * q, a * (1.0 - q)
-        a = frames[d, g, STRIDE + lane]
-        q, w = b1 + s * a1, v1 + s2 * r1
-        difference = u1 + s1 * p1 - w
-        sums[stack, place, g, STRIDE + lane] = w + q * difference
-        whole, first, second = whole + a * difference, first + a * q, second + a * (1.0 - q)
-        a = frames[d, g, 2 * STRIDE + lane]
-        q, w = b2 + s * a2, v2 + s2 * r2
-        difference = u2 + s1 * p2 - w
-        sums[stack, place, g, 2 * STRIDE + lane] = w + q * difference
-        whole, first, second = whole + a * difference, first + a * q, second + a * (1.0 - q)
-        total[lane] = keep * total[lane] + whole
-        total[STRIDE + lane] = keep * total[STRIDE + lane] + first
-        total[2 * STRIDE + lane] = keep * total[2 * STRIDE + lane] + second
-
-
-@kernel(inner=True)
 def fill(n_triples, lanes, value, sums, stack, place):
     """Q where the output is constant."""
     for g in range(n_triples):
@@ -255,29 +218,7 @@ def merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, plac
 
 
 @kernel(inner=True)
-def merge_constants(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total):
-    """As `merge_both`, where Q of both children is a constant."""
-    w = u - v
-    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
-    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
-    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
-    c0, c1, c2 = shares[0, d, k], shares[0, d, k + 1], shares[0, d, k + 2]
-    keep = 0.0 if g == 0 else 1.0
-    for lane in range(lanes):
-        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
-        q0 = (h0 if s else l0) if o else ratio
-        q1 = (h1 if s else l1) if o else ratio
-        q2 = (h2 if s else l2) if o else ratio
-        part = c0 * frames[d, g, lane] + c1 * frames[d, g, STRIDE + lane]
-        part += c2 * frames[d, g, 2 * STRIDE + lane]
-        sums[stack, place, g, lane] = v + q0 * w
-        sums[stack, place, g, STRIDE + lane] = v + q1 * w
-        sums[stack, place, g, 2 * STRIDE + lane] = v + q2 * w
-        total[lane] = keep * total[lane] + part * w
-
-
-@kernel(inner=True)
-def credit_feature(d, lanes, lane_data, total, row, factor, phi, to):
+def credit_feature(d, lanes, lane_data, total, factor, phi, to):
     """phi_j += o z (s - r) times the sum over the points."""
     for lane in range(lanes):
-        phi[to, lane] += lane_data[2, d, lane] * total[row * STRIDE + lane] * factor
+        phi[to, lane] += lane_data[2, d, lane] * total[lane] * factor

@@ -34,7 +34,6 @@ ENTRY = np.dtype(
         ("first_is_right", np.bool_),
         ("missing_left", np.bool_),
         ("repeats", np.bool_),  # whether a node below tests the same feature
-        ("low", np.bool_),  # see `_is_low`
     ],
     align=True,
 )
@@ -204,7 +203,6 @@ def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms
                 k, a, b = links[e - start, 0], links[e - start, 1], links[e - start, 2]
                 _write_terms(entries, terms, e, below, k, a, b, place)
                 _count_places(entries, e, start, places)
-                entries[e].low = _is_low(entries, e)
         extents[t, 2] = max(places[0, 0], places[0, 1])
 
 
@@ -276,30 +274,26 @@ def _write_entries(nodes, root, origin, n_varying, last, start, term, links, ent
 
 @kernel(inner=True)
 def _finish_single(entries, terms, start, below, links, places):
-    """Do what `_write_terms`, `_count_places` and `_is_low` do, for a single output."""
+    """Do what `_write_terms` and `_count_places` do, for a single output."""
     leaf, value, output = below.leaf, below.value, np.uint64(below.outputs[0])
     for number in range(len(links) - 1, -1, -1):
         row = np.uint64(number)
         entry = entries[np.uint64(start) + row]
-        low = entry.above == 0
         term = terms[np.uint64(entry.terms)]
         term.first_value = value[np.uint64(leaf[np.uint64(links[row, 1])]), output]
         term.second_value = value[np.uint64(leaf[np.uint64(links[row, 2])]), output]
         term.output, term.second = 0, -1
         n_first, here, there = 0, 1, 0
         if entry.first >= 0:
-            child, at = entries[np.uint64(entry.first)], np.uint64(entry.first - start)
-            low &= child.above == 0 and child.first < 0 and child.second < 0
-            n_first, there = 1, places[at, 1]
-            here = places[at, 0]
+            at = np.uint64(entry.first - start)
+            n_first, here, there = 1, places[at, 0], places[at, 1]
         if entry.second >= 0:
-            child, at = entries[np.uint64(entry.second)], np.uint64(entry.second - start)
-            low &= child.above == 0 and child.first < 0 and child.second < 0
+            at = np.uint64(entry.second - start)
             term.second = 0
             here = max(here, n_first + places[at, 1])
             there = max(there, places[at, 0])
         places[row, 0], places[row, 1] = here, there
-        entry.n_first, entry.low = n_first, low and entry.first >= 0
+        entry.n_first = n_first
 
 
 @kernel(inner=True)
@@ -347,19 +341,3 @@ def _count_places(entries, e, start, places):
         below = entry.second - start
         places[row, 0] = max(places[row, 0], entry.n_first + places[below, 1])
         places[row, 1] = max(places[row, 1], places[below, 0])
-
-
-@kernel(inner=True)
-def _is_low(entries, e):
-    """Whether a node and its children can be taken together, in one pass over the rows.
-
-    One output varies below it, it has grandchildren that are constant and no others, and none of
-    the features is tested twice.
-    """
-    entry = entries[e]
-    low = entry.n_terms == 1 and entry.above == 0 and entry.first >= 0
-    for child in (entry.first, entry.second):
-        if child >= 0:
-            below = entries[child]
-            low &= below.above == 0 and below.first < 0 and below.second < 0
-    return low

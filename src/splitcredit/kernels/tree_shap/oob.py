@@ -21,7 +21,7 @@ SPAN = 512
 def oob_tree_shap(forest, X, outputs, inbag) -> np.ndarray:
     """TreeSHAP attributions, zero where a row is not of the kind, mean over all trees.
 
-    Parameters and the returned array are those of `walks.oob_saabas.oob_saabas`.
+    Parameters and the returned array are those of `walks.saabas.oob_saabas`.
     """
     X = readonly(np.array(X, np.float64))  # one type for the compiled code
     return skip_dependent_output(forest, outputs, lambda some: _mean(forest, X, some, inbag))

@@ -12,20 +12,16 @@ import math
 
 import numpy as np
 
-from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest
 from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
 from splitcredit.kernels.tree_shap.group_tables import (
-    FEWEST,
     add_from_tables,
     chunks,
     credited,
     empty_tables,
     kept_nodes,
-    look_up,
     room_of,
-    splits_of,
 )
 from splitcredit.kernels.tree_shap.layout import layout_of
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
@@ -57,18 +53,6 @@ def attribute(forest, outputs, X, rows, out) -> None:
         )
     key = "tables", *outputs.tolist()
     add_from_tables(forest, key, lambda: _make(forest, outputs), X, rows, out)
-
-
-def fixed(forest, outputs):
-    """What the kernel takes of each part of the forest, whatever the rows."""
-    key, splits = ("tables", *outputs.tolist()), splits_of(forest)
-    for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs)):
-        yield *splits, *arrays
-
-
-def add(of_forest, X, rows, out):
-    """Add what one of `fixed` gives for at most `FEWEST` rows."""
-    look_up.alone(1, *of_forest, X, rows, FEWEST, out.reshape(len(out), -1))
 
 
 def _make(forest, outputs):

@@ -15,18 +15,8 @@ from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 
 def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`."""
-    for arrays in fixed(forest, outputs):
+    for arrays in quadratures(forest, outputs):
         take_one_by_one(len(rows), *arrays, X, rows, out)
-
-
-def fixed(forest, outputs):
-    """What the kernel takes of each part of the forest, whatever the rows."""
-    return quadratures(forest, outputs)
-
-
-def add(of_forest, X, rows, out):
-    """Add what one of `fixed` gives for rows that this thread takes."""
-    take_one_by_one.alone(len(rows), *of_forest, X, rows, out)
 
 
 @kernel(parallel=True)
@@ -141,14 +131,12 @@ def _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out
         if has_second:
             two = np.uint64(entries[np.uint64(entry.second)].terms)
             two += np.uint64(term.second) - first_term
-        constant = not has_first and not has_second
         for g in range(rule):
             part = 0.0
             for k in range(triple * g, triple * g + triple):
                 second = Q[two, k] if has_second else v
                 difference = (Q[one, k] if has_first else term.first_value) - second
-                weight = scale[here, k] * A[here, k]
-                part += weight if constant else weight * difference
+                part += scale[here, k] * A[here, k] * difference
                 Q[at, k] = second + q[2, here, k] * difference
-            total += part * w if constant else part
+            total += part
         out[row, j, np.uint64(term.output)] += edge[here, 2] * total

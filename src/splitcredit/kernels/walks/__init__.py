@@ -28,15 +28,14 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
 - `predict` adds the value of the leaf over the trees. It is the plainest walk: read it first.
 - `steps` adds what each step from t to t_x is worth to the feature tested at t.
 - `saabas` takes value(t_x) - value(t) for it: Saabas' method, the "path" method of lundberg2017.
-  One function explains all outputs, the other one output for each row.
+  One function explains all outputs, another one output for each row. With a mask each tree explains
+  only its in-bag or only its out-of-bag rows: CFC_in and CFC_oob of loecher2022.
 - `mdi` takes i(t) - i(t_x) instead: local MDI (sutera2021, Definition 1 and Eq. 8). Global MDI
   (Eq. 2) needs no rows, but covers and impurities, tree by tree. The mean of local MDI over the
   training rows equals it (Eq. 9).
 - `oob` takes every training row to its leaf once, and adds children to parents, with in-bag and
   out-of-bag rows apart. Every score of loecher2022 is arithmetic on these sums (`penalized_gini`,
   Eq. 1 to 5; `contributions_times_targets`, Eq. 8 and 10), so a forest is walked once for all.
-- `oob_saabas` is `saabas` with each tree explaining only its in-bag or only its out-of-bag rows:
-  CFC_in and CFC_oob of loecher2022. The mask of the rows makes it a kernel of its own.
 - `mda` permutes one feature at a time among the out-of-bag rows of a tree (Breiman 2001). A row
   whose path does not test the feature keeps its leaf and is not walked again.
 - `sage` gives predictions of a forest that knows only the features in S: the function f_S of SAGE

@@ -11,13 +11,14 @@ from splitcredit.kernels.nodes import (
     cached_per_forest,
     child_of,
     credited,
-    enter,
     goes_left,
     n_blocks,
     packed_nodes,
     readonly,
 )
 from splitcredit.kernels.walks.steps import changes, sums_of_steps
+
+_ALL = readonly(np.ones((0, 0), np.bool_))
 
 
 def saabas(forest, X, outputs=None) -> np.ndarray:
@@ -31,9 +32,17 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
         credit = readonly(np.ascontiguousarray(credit[:, outputs]))
     if credit.shape[1] == 1:  # A loop over outputs would cost much of a step.
         return _aggregated(forest, sums_of_steps(forest, credit[:, 0], X)[:, :, None])
-    out = np.zeros((*X.shape, credit.shape[1]))
-    _saabas(n_blocks(len(X)), *packed_nodes(forest), credit, X, out)
-    return _aggregated(forest, out)
+    return _aggregated(forest, _sums(forest, credit, X, _ALL))
+
+
+def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
+    """Saabas attributions by the trees that have a row in their bag, or by those that do not.
+
+    The others give 0, and the mean is over all trees: float64 (n_samples, n_features, n_explained).
+    """
+    credit = readonly(np.ascontiguousarray(credits(forest)[:, outputs]))
+    chosen = readonly((forest.inbag > 0) == inbag)
+    return credited(forest, _sums(forest, credit, X, chosen) / forest.n_trees)
 
 
 def saabas_one(forest, X, output) -> np.ndarray:
@@ -41,11 +50,10 @@ def saabas_one(forest, X, output) -> np.ndarray:
 
     Rows with the same output are taken together: what they read of a tree stays in the caches.
     """
-    order = np.argsort(output, kind="stable")
-    by_output, out = np.zeros(X.shape), np.empty(X.shape)
-    arrays = as_readonly(X[order], output[order])
-    _saabas_one(n_blocks(len(X)), *packed_nodes(forest), _by_output(forest), *arrays, by_output)
-    out[order] = by_output
+    out = np.empty(X.shape)
+    for c in np.unique(output):
+        rows = np.flatnonzero(output == c)
+        out[rows] = sums_of_steps(forest, _by_output(forest)[c], *as_readonly(X[rows]))
     return _aggregated(forest, out)
 
 
@@ -73,14 +81,25 @@ def _aggregated(forest, out):
     return credited(forest, out)
 
 
+def _sums(forest, credit, X, chosen):
+    """Sums over the trees that are chosen for a row, bool (n_trees, n_samples), or over all."""
+    out = np.zeros((*X.shape, credit.shape[1]))
+    _add_steps(n_blocks(len(X)), *packed_nodes(forest), credit, chosen, X, out)
+    return out
+
+
 @kernel(parallel=True)
-def _saabas(first, last, nodes, roots, missing_left, credit, X, out):
-    n, n_outputs = len(X), credit.shape[1]
+def _add_steps(first, last, nodes, roots, missing_left, credit, chosen, X, out):
+    n, n_outputs, takes_all = len(X), credit.shape[1], len(chosen) == 0
     at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
     for block in range(first, last):
-        start, stop = block * BLOCK, min(n, block * BLOCK + BLOCK)
         for t in range(len(roots)):
-            active = enter(nodes, roots[t], start, stop, at, rows)
+            active = 0
+            if roots[t] < len(nodes):
+                for i in range(block * BLOCK, min(n, block * BLOCK + BLOCK)):
+                    if takes_all or chosen[t, i]:
+                        at[active], rows[active] = roots[t], i
+                        active += 1
             while active > 0:
                 going = 0
                 for a in range(np.uint64(active)):
@@ -90,27 +109,6 @@ def _saabas(first, last, nodes, roots, missing_left, credit, X, out):
                     child = np.uint64(child_of(nodes, k, left))
                     for c in range(n_outputs):
                         out[i, j, c] += credit[child, c]
-                    at[going], rows[going] = child, i
-                    going += child < len(nodes)
-                active = going
-
-
-@kernel(parallel=True)
-def _saabas_one(first, last, nodes, roots, missing_left, credit, X, output, out):
-    n = len(X)
-    at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
-    for block in range(first, last):
-        start, stop = block * BLOCK, min(n, block * BLOCK + BLOCK)
-        for t in range(len(roots)):
-            active = enter(nodes, roots[t], start, stop, at, rows)
-            while active > 0:
-                going = 0
-                for a in range(np.uint64(active)):
-                    i, k = np.uint64(rows[a]), np.uint64(at[a])
-                    j, c = np.uint64(nodes[k].feature), np.uint64(output[i])
-                    left = goes_left(X[i, j], nodes, missing_left, k)
-                    child = np.uint64(child_of(nodes, k, left))
-                    out[i, j] += credit[c, child]
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going
