@@ -60,7 +60,7 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
         - CatBoost: models of numeric features; `explain` takes those with categories, too;
         - NGBoost over decision trees; quantile forests, survival forests and boosting,
           balanced forests, and GPBoost's trees;
-        - files that XGBoost (.json, .ubj, binary), LightGBM (text) and CatBoost (.json) have saved.
+        - files that XGBoost (.json, .ubj), LightGBM (text) and CatBoost (.json) have saved.
 
         A `Forest` is returned as it is. Of a pipeline the last step is converted, with the names
         of the transformed features; of a fitted search, such as GridSearchCV, the best estimator;

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from splitcredit._stored import named_if_damaged
-from splitcredit.convert import _ubjson, _xgboost_binary, catboost, lightgbm, xgboost
+from splitcredit.convert import _ubjson, catboost, lightgbm, xgboost
 from splitcredit.convert.units import lightgbm_objective
 from splitcredit.forest import Forest
 
@@ -77,8 +77,7 @@ def _opened(path) -> tuple:
             raise ValueError(
                 f"{path.name} is damaged: byte {error.start} is not of a text in UTF-8"
             ) from None
-    if _xgboost_binary.is_model(raw):
-        return "xgboost", _xgboost_binary.read(raw)
+    xgboost.refuse_binary(raw, path.name)
     content = _document(raw, path.name)
     if "booster_str" in content:
         return "lightgbm", lightgbm.text_of_fixed_effects(content)

@@ -27,6 +27,8 @@ _IDENTITY = """
 """
 _LOGIT = "binary:logistic reg:logistic"
 _LOG = "count:poisson reg:gamma reg:tweedie survival:aft survival:cox"
+# The head of a binary file, with the names of the objective and the booster.
+_BINARY_HEAD = 256
 # XGBoost keeps base scores of classes so far from 0 and 1.
 _LEAST = np.float32(1e-6)
 
@@ -82,6 +84,17 @@ def convert(model) -> Forest:
         )
     content = _ubjson.read(_saved(model))
     return from_content(content, name, rounds, classes, missing)
+
+
+def refuse_binary(raw, name) -> None:
+    """Refuse a file in the format that XGBoost wrote before 3.1 and reads no longer."""
+    # Such a file has no mark of its own, but the name of the booster near its beginning.
+    names = (b"gbtree", b"dart", b"gblinear")
+    if not raw.startswith(b"{") and any(one in raw[:_BINARY_HEAD] for one in names):
+        raise ValueError(
+            f"{name} is a binary file of XGBoost before 3.1: load it with such a release, and save "
+            "it as .json or .ubj"
+        )
 
 
 def _saved(booster) -> bytearray:
@@ -415,7 +428,7 @@ def _base(learner, n_outputs, name):
             f"this {name} was fitted with the objective {objective!r}, whose base score has an "
             f"unknown scale: fit with one of {', '.join(sorted(_LINKS))}"
         )
-    link = float if learner.get("base_is_margin") else _LINKS[objective]
+    link = _LINKS[objective]
     scores = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
     if len(scores) not in (1, n_outputs):
         raise ValueError(f"this {name} has {len(scores)} base scores for {n_outputs} outputs")
