@@ -98,9 +98,7 @@ def test_names_tell_targets_of_a_forest_that_an_earlier_version_wrote(name, seve
 def one_tree(weights, splits=2):
     """A tree by hand: x0 > 0 is the lower bit of a leaf's number, x1 > 0 the higher."""
     features = [{"feature_id": "", "flat_feature_index": j, "borders": [0.0]} for j in range(2)]
-    conditions = [
-        {"float_feature_index": j, "border": 0.0, "split_index": j} for j in range(splits)
-    ]
+    conditions = [{"split_index": j} for j in range(splits)]
     leaves = {"leaf_values": [1.0, 2.0, 4.0, 8.0][: 2**splits], "leaf_weights": weights}
     return {
         "features_info": {"float_features": features},
@@ -195,7 +193,7 @@ def test_a_path_that_leads_to_no_file_is_named():
 def test_names_that_are_numbers_are_names():
     """CatBoost finds the columns of a table by such names, in any order; those of arrays are ""."""
     features = [{"feature_id": str(j), "flat_feature_index": j, "borders": [0.0]} for j in range(2)]
-    leaves = {"splits": [{"float_feature_index": 0, "border": 0.0}], "leaf_values": [1.0, 2.0]}
+    leaves = {"splits": [{"split_index": 0}], "leaf_values": [1.0, 2.0]}
     model = {"features_info": {"float_features": features}, "scale_and_bias": [1, [0.0]]}
     model |= {"oblivious_trees": [leaves | {"leaf_weights": [1, 1]}], "model_info": {}}
     forest = from_content(model, "model")

@@ -34,9 +34,7 @@ def read(path) -> Forest:
         (library, content), name = _opened(path), f"model in {path.name}"
         if library == "lightgbm":
             lightgbm.check_whole(content, name)
-            forest = lightgbm.from_pieces([content], name)
-            lightgbm.check_form(content, name)  # after what says more
-            return forest
+            return lightgbm.from_pieces([content], name)
         if library == "catboost":
             return catboost.from_content(content, name)
         learner = content["learner"]
@@ -71,12 +69,7 @@ def _opened(path) -> tuple:
         raise IsADirectoryError(f"{path} is a folder: pass the file of the model in it")
     raw = path.read_bytes()
     if raw.replace(b"\r\n", b"\n", 1).startswith(_LIGHTGBM):
-        try:
-            return "lightgbm", raw.decode().replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{path.name} is damaged: byte {error.start} is not of a text in UTF-8"
-            ) from None
+        return "lightgbm", raw.decode().replace("\r\n", "\n")
     xgboost.refuse_binary(raw, path.name)
     content = _document(raw, path.name)
     if "booster_str" in content:

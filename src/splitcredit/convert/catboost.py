@@ -100,7 +100,6 @@ def from_content(content, name) -> Forest:
     _check_features(features, name)
     scale, bias = content["scale_and_bias"]
     scale, bias = _numbers([scale], "scale_and_bias")[0], _numbers(bias, "scale_and_bias")
-    _check_borders(content, features, name)
     arrays = _flat(content, features, scale, len(bias), name)
     return Forest(
         **_nodes.frozen(arrays),
@@ -118,10 +117,14 @@ def from_content(content, name) -> Forest:
 
 def _flat(content, features, scale, n_outputs, name):
     """Node arrays of a Forest."""
+    # A split says its feature and border, and its number among those of all features, by which
+    # CatBoost goes.
+    known = [(j, np.float32(b)) for j, one in enumerate(features) for b in one.get("borders") or ()]
+    borders = dict(enumerate(known))
     if "oblivious_trees" in content:
-        trees = [_oblivious(tree, n_outputs) for tree in content["oblivious_trees"]]
+        trees = [_oblivious(tree, borders, n_outputs) for tree in content["oblivious_trees"]]
     else:
-        trees = [_nested(tree, n_outputs) for tree in content.get("trees", [])]
+        trees = [_nested(tree, borders, n_outputs) for tree in content.get("trees", [])]
     if not trees:
         raise ValueError(f"this {name} has no trees: fit at least one iteration")
     counts = [len(tree["left"]) for tree in trees]
@@ -157,37 +160,6 @@ def _check_features(features, name):
             )
 
 
-def _check_borders(content, features, name):
-    """Refuse a model with a split that is not the one of its number.
-
-    A split says both its feature and border and its number among all of the features, by which
-    CatBoost goes.
-    """
-    known = [(j, np.float32(b)) for j, one in enumerate(features) for b in one.get("borders") or ()]
-    if not known:
-        return
-    for split in _all_splits(content):
-        number = split.get("split_index", 0)
-        is_place = type(number) is int and 0 <= number < len(known)
-        if not (is_place and known[number] == _split(split)):
-            raise ValueError(
-                f"this {name} has a split of feature {split['float_feature_index']} at "
-                f"{split['border']}, and its split_index {number} is of another: save it again"
-            )
-
-
-def _all_splits(content):
-    """Every split of a decoded model."""
-    for tree in content.get("oblivious_trees", []):
-        yield from tree.get("splits") or []
-    stack = list(content.get("trees", []))
-    while stack:
-        node = stack.pop()
-        if "split" in node:
-            yield node["split"]
-            stack += [node["left"], node["right"]]
-
-
 def _checked_weights(weights):
     """Covers of leaves; of a damaged file they may be anything."""
     weights = _numbers(weights, "leaf_weights")
@@ -204,7 +176,7 @@ def _covers(left, right, cover):
     return cover
 
 
-def _oblivious(tree, n_outputs):
+def _oblivious(tree, borders, n_outputs):
     """Node arrays of a full binary tree, one level after the other."""
     splits = tree.get("splits") or []
     depth = len(splits)
@@ -217,7 +189,7 @@ def _oblivious(tree, n_outputs):
     feature, threshold = np.zeros(2 * n_inner + 1, int), np.zeros(2 * n_inner + 1)
     for level, split in enumerate(reversed(splits)):
         nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
-        feature[nodes], threshold[nodes] = _split(split)
+        feature[nodes], threshold[nodes] = borders[split["split_index"]]
     left = np.full(2 * n_inner + 1, -1)
     right = left.copy()
     left[:n_inner] = 2 * np.arange(n_inner) + 1
@@ -231,7 +203,7 @@ def _oblivious(tree, n_outputs):
     return _as_dict(feature, threshold, left, right, value, cover)
 
 
-def _nested(tree, n_outputs):
+def _nested(tree, borders, n_outputs):
     """Node arrays of a tree of nested splits, parents before their children."""
     feature, threshold, left, right, value, cover = [], [], [], [], [], []
     stack = [(tree, None, None)]
@@ -241,7 +213,7 @@ def _nested(tree, n_outputs):
         if parent is not None:
             side[parent] = k
         is_leaf = "split" not in node
-        j, border = (0, 0.0) if is_leaf else _split(node["split"])
+        j, border = (0, 0.0) if is_leaf else borders[node["split"]["split_index"]]
         feature.append(j)
         threshold.append(border)
         left.append(-1)
@@ -261,11 +233,6 @@ def _as_dict(feature, threshold, left, right, value, cover):
     arrays = {"feature": np.array(feature), "threshold": np.array(threshold, float)}
     arrays |= {"left": np.array(left), "right": np.array(right)}
     return {**arrays, "value": np.array(value, float), "cover": np.array(cover, float)}
-
-
-def _split(split):
-    """Feature and border of a split; all others are refused with their features."""
-    return split["float_feature_index"], np.float32(split["border"])
 
 
 def _labels_of_outputs(info, n_outputs, name):
