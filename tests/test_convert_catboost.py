@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 
 import twins
 from splitcredit import Forest, explain, to_forest
-from splitcredit.convert import are_targets
-from splitcredit.convert.catboost import EMPTY, from_content
 from splitcredit.forest import array_hash
+from splitcredit.formats import are_targets
+from splitcredit.formats.catboost import EMPTY, from_content
 from test_forest import assert_equal_forests
 
 # Made by tests/models/make_catboost.py.

@@ -14,9 +14,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import twins
 from forests import boosted, raw_score
 from splitcredit import to_forest
-from splitcredit.convert import _ubjson
-from splitcredit.convert.xgboost import from_content
 from splitcredit.forest import array_hash
+from splitcredit.formats import _ubjson
+from splitcredit.formats.xgboost import from_content
 from splitcredit.gaps.prediction_gap import pg2
 from test_forest import assert_equal_forests
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import splitcredit
 from splitcredit import _command_files
-from splitcredit.convert.catboost import from_content
+from splitcredit.formats.catboost import from_content
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))

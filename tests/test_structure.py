@@ -24,12 +24,12 @@ LIBRARY, REPRODUCTION = SRC / "splitcredit", SRC / "reproduction"
 ORDER = {
     "splitcredit": [
         [
-            *("registry", "_names", "_progress", "_tables", "_containers"),
+            *("registry", "_names", "_progress", "_tables"),
             *("categories", "_forest_checks", "_stored"),
         ],
         ["_groups", "_plots", "_plot_kinds"],
         ["forest", "attribution"],
-        ["convert", "kernels"],
+        ["formats", "kernels"],
         ["importances", "gaps"],
         ["_methods", "_chunks", "_handed_over", "shapley_interactions"],
         ["_ranks"],

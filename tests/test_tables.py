@@ -25,8 +25,8 @@ from sklearn.tree import DecisionTreeRegressor
 import splitcredit
 from splitcredit import TreeExplainer, explain, to_forest
 from splitcredit._names import as_known
-from splitcredit.convert.catboost import from_content
 from splitcredit.explainer.rows import names_of
+from splitcredit.formats.catboost import from_content
 from splitcredit.kernels import compiled
 
 rng = np.random.default_rng(0)

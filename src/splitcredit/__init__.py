@@ -38,7 +38,7 @@ _HOME = {
     "interactions": "splitcredit.shapley_interactions",
     "methods": "splitcredit.face",
     "rank": "splitcredit.face",
-    "to_forest": "splitcredit.convert",
+    "to_forest": "splitcredit.formats",
 }
 
 __all__ = list(_HOME)

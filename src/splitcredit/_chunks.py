@@ -12,10 +12,10 @@ from types import MappingProxyType
 import numpy as np
 
 from splitcredit import _progress
-from splitcredit._containers import opened, with_offset
 from splitcredit._forest_checks import prepared
 from splitcredit._tables import refuse_categories, refuse_container, refuse_times
 from splitcredit.attribution import Attribution
+from splitcredit.formats.containers import opened, with_offset
 
 # The parameter that is not the same for all chunks.
 ERROR = "largest_standard_error"
@@ -116,8 +116,8 @@ def as_table(forest, X):
             if is_table:
                 raise
             raise ValueError(f"X has rows of different lengths: {error}") from None
-        if is_table and X.dtype.kind in "iu" and forest.cover_kind == "leaf_count":
-            # LightGBM reads whole numbers of arrays in single precision, those of tables in double.
+        if is_table and X.dtype.kind in "iu" and forest.rounds_whole_numbers:
+            # Whole numbers of tables are read in double precision.
             X = X.astype(np.float64)
     if hasattr(X, "tocsr"):
         return X.tocsr()  # which has rows to take

@@ -18,9 +18,8 @@ import numpy as np
 
 from splitcredit._names import as_known
 from splitcredit._stored import arrays_of, named_if_damaged, refuse_false_sizes, replacing
-from splitcredit.convert import to_forest, unwrap
-from splitcredit.convert.catboost import own_features
 from splitcredit.forest import Forest
+from splitcredit.formats import format_of, to_forest, unwrap
 from splitcredit.importances._training import number_of
 
 # Rows of a table that are in memory at a time.
@@ -114,7 +113,7 @@ class Tables:
 
     def __init__(self, model, target: str | None = None):
         inner, steps = unwrap(model)
-        own, forest = own_features(inner), None
+        own, forest = format_of(inner).own_features(inner), None
         if not steps.pipelines and not own:
             with contextlib.suppress(TypeError, ValueError):  # who needs trees says it better
                 forest = to_forest(inner)

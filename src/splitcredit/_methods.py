@@ -105,7 +105,7 @@ class Method:
         model : fitted model, Forest or path
         """
         from splitcredit import _handed_over
-        from splitcredit.convert import to_forest
+        from splitcredit.formats import to_forest
         from splitcredit.importances import _training
 
         try:

@@ -20,7 +20,7 @@ from splitcredit import __version__, _methods, _plots, _ranks, face, shapley_int
 from splitcredit import _command_files as files
 from splitcredit._names import free
 from splitcredit._progress import bar
-from splitcredit.convert import to_forest, unwrap
+from splitcredit.formats import to_forest, unwrap
 
 # What a method may need, and how it is given.
 _NEEDS = {

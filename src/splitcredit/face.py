@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from splitcredit import _chunks, _groups, _handed_over, _methods, _ranks
-from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._methods import methods
 from splitcredit._names import row_index
 from splitcredit._tables import check_choice, check_whole, dense, records, rows_at
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import (
+from splitcredit.formats import (
     forest_and_rows,
     forest_and_training_rows,
     forest_rows_and_start,
@@ -27,7 +26,8 @@ from splitcredit.convert import (
     to_forest,
     unit_of,
 )
-from splitcredit.convert.own import check as check_own
+from splitcredit.formats.containers import name_of_offset, offsets, opened
+from splitcredit.formats.own import check as check_own
 from splitcredit.gaps import prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets

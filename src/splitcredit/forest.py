@@ -15,7 +15,7 @@ from splitcredit.categories import Categories
 
 __all__ = ["LEAF", "Forest", "array_hash"]
 
-# LightGBM's kZeroThreshold, a number of single precision.
+# Numbers that count as 0 where 0 is missing, a number of single precision.
 CLOSE_TO_MISSING = float(np.float32(1e-35))
 
 _DTYPES = {
@@ -284,6 +284,11 @@ class Forest:
         """What an entry counts for that sparse rows do not store: NaN for XGBoost, else 0."""
         return np.nan if self.cover_kind == "sum_hessian" else 0.0
 
+    @property
+    def rounds_whole_numbers(self) -> bool:
+        """Whether arrays are compared in single precision unless they are of the two floats."""
+        return self.cover_kind == "leaf_count"
+
     def _check_shape(self, array, X):
         check_shape(array, X, self.n_features, self.categories is not None)
 
@@ -316,7 +321,7 @@ class Forest:
         X = dense(self.in_order(X), self.absent)
         if self.categories is not None:
             X = self.categories.coded(X)
-        if self.cover_kind == "leaf_count" and _is_read_in_single_precision(X):
+        if self.rounds_whole_numbers and _is_array_of_other_numbers(X):
             X = numeric(X, np.float32)
         array = numeric(X, self.x_dtype)
         if self.missing_value is not None:
@@ -398,11 +403,8 @@ class Forest:
         return cls(**values)
 
 
-def _is_read_in_single_precision(X):
-    """Whether LightGBM, whose covers count rows, casts an array to float32 before it compares.
-
-    It does so with all types of numbers but the two of floats, and with lists of them.
-    """
+def _is_array_of_other_numbers(X):
+    """Whether X is an array, or lists, of numbers of another type than the two of floats."""
     if isinstance(X, (list, tuple)):
         try:
             X = np.asarray(X)

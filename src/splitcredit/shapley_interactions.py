@@ -13,8 +13,8 @@ from splitcredit._methods import named
 from splitcredit._names import feature_index, index_of, indexed, row_index
 from splitcredit._stored import SHOWN, Shown, more
 from splitcredit._tables import check_whole
-from splitcredit.convert import forest_and_rows
-from splitcredit.convert.own import check as check_own
+from splitcredit.formats import forest_and_rows
+from splitcredit.formats.own import check as check_own
 from splitcredit.importances._prediction import (
     chosen_outputs,
     is_other_class,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit._containers import first, offsets
-from splitcredit.convert.own import as_the_model_takes_them, check_replaced, compare, rounding
+from splitcredit.formats.containers import first_rows, offsets
+from splitcredit.formats.own import as_the_model_takes_them, check_replaced, compare, rounding
 from splitcredit.importances import _rescaling
 
 # Rows of a call on which the converted trees are compared with the model's own prediction.
@@ -37,7 +37,9 @@ def check(model, forest, curve, rows, y, attribution, container=None) -> None:
     if len(rows) and forest is model.forest and model.next_call_is_compared():
         given = as_the_model_takes_them(forest, rows[:COMPARED])
         check_replaced(model.original_model, given)
-        predicted = model.own_prediction(given if container is None else first(container, COMPARED))
+        predicted = model.own_prediction(
+            given if container is None else first_rows(container, COMPARED)
+        )
         if predicted is not None:
             compare(
                 raw[:COMPARED],

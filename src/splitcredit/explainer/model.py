@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.convert import to_forest
-from splitcredit.convert._nodes import UnsupportedModelError
-from splitcredit.convert._unwrap import is_pipeline, is_search, thawed
-from splitcredit.convert.own import own_prediction
-from splitcredit.convert.units import SOFTMAX, Units, library_of, refusal, units
 from splitcredit.forest import Forest
+from splitcredit.formats import format_of, to_forest
+from splitcredit.formats._nodes import UnsupportedModelError
+from splitcredit.formats._unwrap import is_pipeline, is_search, unfrozen
+from splitcredit.formats.own import own_prediction
+from splitcredit.formats.units import SOFTMAX, Units, refusal
 
 
 class ExplainedModel:
@@ -33,7 +33,7 @@ class ExplainedModel:
     original_model : object
         The model as it was given.
     forest : Forest
-    library : {"sklearn", "xgboost", "lightgbm", "catboost", None}
+    library : Format
     tree_output : {"raw_value", "log_odds", "probability", None}
         Meaning of the raw prediction.
     objective : {"squared_error", "binary_crossentropy", None}
@@ -45,9 +45,9 @@ class ExplainedModel:
 
     def __init__(self, model):
         self.original_model = model
-        self._fitted = thawed(model)
+        self._fitted = unfrozen(model)
         refuse_wrapped(self._fitted)
-        self.library = library_of(self._fitted)
+        self.library = format_of(self._fitted)
         self.forest = to_forest(self._fitted)
         self.num_outputs = self.forest.n_outputs
         self.base_offset = self.forest.base
@@ -57,7 +57,7 @@ class ExplainedModel:
     @cached_property
     def units(self) -> Units:
         """Units of the raw prediction; libraries take time to say which they are."""
-        return units(self._fitted)
+        return self.library.units(self._fitted)
 
     @property
     def tree_output(self) -> str | None:
@@ -116,14 +116,7 @@ class ExplainedModel:
                 f"tree_limit={tree_limit} is for boosted models, and this one averages its trees: "
                 "explain a model with fewer trees"
             )
-        if self.library == "lightgbm" and self.num_outputs > 1:
-            raise ValueError(
-                f"tree_limit={tree_limit}: of a LightGBM model of several classes shap counts "
-                "rounds without a background and trees with one: explain a model with fewer rounds"
-            )
-        n_trees = int(tree_limit)
-        if self.library == "xgboost":
-            n_trees -= n_trees % (forest.n_trees // _rounds(self._fitted))
+        n_trees = self.library.first_trees(self._fitted, forest, int(tree_limit))
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
         return _first_trees(forest, n_trees)
@@ -141,14 +134,6 @@ def refuse_wrapped(model):
             f"this {name} transforms rows before its trees see them: pass its last step, "
             "model[-1], and rows that model[:-1].transform gives"
         )
-
-
-def _rounds(model):
-    """Rounds of an XGBoost model that its forest has."""
-    if not hasattr(model, "get_booster"):
-        return model.num_boosted_rounds()
-    best = model.get_booster().attr("best_iteration")
-    return model.get_booster().num_boosted_rounds() if best is None else int(best) + 1
 
 
 def _first_trees(forest, n_trees):

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit._containers import named, opened
 from splitcredit._names import as_known, labels_of_columns
-from splitcredit._tables import dense, refuse_container, with_nan
+from splitcredit._tables import dense, named, refuse_container, with_nan
 from splitcredit.forest import Forest
+from splitcredit.formats.containers import opened
 
 
 def as_rows(X, forest) -> tuple:
@@ -20,7 +20,7 @@ def as_rows(X, forest) -> tuple:
 
     Parameters
     ----------
-    X : array-like, DataFrame, Series, xgboost.DMatrix or catboost.Pool
+    X : array-like, DataFrame, Series, DMatrix or Pool
     forest : Forest
         Of the model.
     """

@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from splitcredit import _handed_over
-from splitcredit._containers import name_of_offset, offsets
 from splitcredit._plots import imported_shap
 from splitcredit._tables import check_choice
-from splitcredit.convert.units import Units, called
 from splitcredit.explainer import additivity
+from splitcredit.explainer.library_values import LibraryValues
 from splitcredit.explainer.model import ExplainedModel, curve
 from splitcredit.explainer.rows import (
     as_rows,
@@ -23,6 +22,9 @@ from splitcredit.explainer.rows import (
     values_of,
     with_covers_of,
 )
+from splitcredit.formats import format_of, unwrap
+from splitcredit.formats.containers import name_of_offset, offsets
+from splitcredit.formats.units import Units
 from splitcredit.importances import saabas, tree_shap, tree_shap_interventional
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._rescaling import transformed
@@ -102,14 +104,6 @@ class TreeExplainer:
     array([0.33, 0.33, 0.34])
     """
 
-    def __new__(cls, model=None, *arguments, **keywords):
-        """One that hands over to CatBoost, if only that can explain the model."""
-        if cls is TreeExplainer and _handed_over.is_needed(model):
-            from splitcredit.explainer.handed_over import CatBoostExplainer
-
-            return super().__new__(CatBoostExplainer)
-        return super().__new__(cls)
-
     def __init__(
         self,
         model,
@@ -121,6 +115,10 @@ class TreeExplainer:
         link=None,
         linearize_link=None,
     ):
+        self._by_library = None
+        if _handed_over.is_needed(model):
+            self._hand_over(model, data, model_output, feature_names)
+            return
         self.model = ExplainedModel(model)
         rows = background_rows(data)
         if rows is not None:
@@ -134,7 +132,7 @@ class TreeExplainer:
         if not isinstance(model_output, str):
             raise ValueError(f"model_output={model_output!r}: expected the name of an output")
         units = Units() if model_output == "raw" else self.model.units
-        self._curve = curve(model_output, units, called(model))
+        self._curve = curve(model_output, units, format_of(model).called(model))
         if self._curve.name != "raw" and self.feature_perturbation != "interventional":
             raise ValueError(
                 f"model_output={model_output!r} is explained against a background only: pass data "
@@ -159,6 +157,21 @@ class TreeExplainer:
             self.data, self._background = values_of(rows), rows
             self.data_missing = is_missing(self.data)
         self._set_expected_value(self.model.forest)
+
+    def _hand_over(self, model, data, model_output, feature_names):
+        """Leave the values to the library of the model; `expected_value` is that of a call."""
+        if data is not None or model_output != "raw":
+            inner, _ = unwrap(model)
+            raise ValueError(
+                f"{format_of(inner).title} computes the SHAP values of this "
+                f"{type(model).__name__}, of the raw prediction and without data: leave data and "
+                "model_output out"
+            )
+        self._by_library = LibraryValues(model)
+        self.model, self.expected_value = self._by_library.model, None
+        self.model_output, self.feature_perturbation = "raw", "tree_path_dependent"
+        self.data = self.data_missing = self._background = None
+        self.feature_names = feature_names
 
     def shap_values(
         self,
@@ -199,6 +212,9 @@ class TreeExplainer:
             If X or y does not fit, the limit or approximation is not available, or attributions do
             not add up.
         """
+        if self._by_library is not None:
+            values, self.expected_value = self._by_library.shap_values(X, tree_limit, approximate)
+            return values
         if not (check_additivity or approximate or self._background is not None):
             _, covered = self._limited(tree_limit)
             values = few_rows(covered, X)
@@ -233,6 +249,9 @@ class TreeExplainer:
             If X does not fit, the limit is not available, or another output than the raw one is
             explained.
         """
+        if self._by_library is not None:
+            values, self.expected_value = self._by_library.interaction_values(X)
+            return values
         rows, is_single = as_rows(X, self.model.forest)
         self._refuse_offset(X)
         values = self._shown(self._interactions(rows, tree_limit).values)
@@ -262,6 +281,15 @@ class TreeExplainer:
         """
         shap = imported_shap()
         start = time.time()
+        if self._by_library is not None:
+            values, base, data, names, self.expected_value = self._by_library.explained(
+                X, interactions, approximate
+            )
+            names = self.feature_names or names
+            seconds = time.time() - start
+            return shap.Explanation(
+                values, base_values=base, data=data, feature_names=names, compute_time=seconds
+            )
         rows, is_single = as_rows(X, self.model.forest)
         rows = self.model.forest.in_order(rows)
         if interactions and approximate:
@@ -396,7 +424,7 @@ class TreeExplainer:
             mean = self._on_background(forest).mean(axis=0)
         else:
             mean = expected_value(covered).copy()
-        if self.data is None and self.model.library == "sklearn" and len(mean) == 1:
+        if self.data is None and self.model.library.keeps_axis and len(mean) == 1:
             self.expected_value = mean
         else:
             self.expected_value = self._shown_mean(mean)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 from splitcredit.gaps.prediction_gap import GapProblem, refuse_nan, rows_to_perturb
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit._tables import check_choice, check_whole
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 from splitcredit.gaps.perturbations import Normal
 from splitcredit.gaps.prediction_gap import (
     CHUNK,

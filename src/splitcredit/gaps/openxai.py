@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from splitcredit._tables import check_choice, check_whole
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 from splitcredit.gaps.noise import noise_pool
 from splitcredit.gaps.prediction_gap import refuse_special_values
 from splitcredit.gaps.rankings import checked_ks, rankings_of_model, top_k_mask

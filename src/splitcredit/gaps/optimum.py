@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 from splitcredit.gaps.greedy import TIE
 from splitcredit.gaps.prediction_gap import CHUNK, GapProblem, rows_to_perturb
 from splitcredit.gaps.rankings import Rankings

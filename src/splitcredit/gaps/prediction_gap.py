@@ -10,7 +10,7 @@ import numpy as np
 
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit._tables import numeric
-from splitcredit.convert import forest_and_rows, to_forest
+from splitcredit.formats import forest_and_rows, to_forest
 from splitcredit.gaps._tails import tails
 from splitcredit.gaps.perturbations import (
     Empirical,

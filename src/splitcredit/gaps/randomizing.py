@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from splitcredit._tables import check_whole, numbers
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 from splitcredit.gaps.prediction_gap import only_output, refuse_special_values
 from splitcredit.gaps.rankings import (
     checked_ks,

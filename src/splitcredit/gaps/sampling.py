@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit._tables import check_choice, check_whole
-from splitcredit.convert import forest_and_rows
 from splitcredit.forest import Forest
+from splitcredit.formats import forest_and_rows
 from splitcredit.gaps.noise import noise_pool, noise_stream
 from splitcredit.gaps.perturbations import Marginal, Normal, checked_scale
 from splitcredit.gaps.prediction_gap import (

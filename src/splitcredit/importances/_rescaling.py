@@ -12,13 +12,13 @@ import numpy as np
 from scipy.special import expit
 
 from splitcredit._tables import numbers, refuse_masked
-from splitcredit.convert import are_targets, unwrap
-from splitcredit.convert.units import called, has_units, refusal, units
+from splitcredit.formats import are_targets, format_of, unwrap
+from splitcredit.formats.units import refusal
 from splitcredit.importances._training import number_of, targets_of
 
 # Where two exponentials of this many nats apart still have a finite quotient.
 _FINITE = 700.0
-# What the raw prediction of a model must be for a curve; see `splitcredit.convert.units`.
+# What the raw prediction of a model must be for a curve; see `splitcredit.formats.units`.
 _UNITS = {
     "probability": ("tree_output", ("log_odds", "class_scores")),
     "log_loss": ("objective", ("binary_crossentropy", "cross_entropy")),
@@ -34,11 +34,12 @@ def check_model(model, name) -> None:
     ValueError if the model predicts something else; the message says what the curve needs.
     """
     inner, _ = unwrap(model)
-    if name not in CURVES or not has_units(inner):
+    library = format_of(inner)
+    if name not in CURVES or not library.has_units:
         return
-    (kind, needed), given = _UNITS[name], units(inner)
+    (kind, needed), given = _UNITS[name], library.units(inner)
     if getattr(given, kind) not in needed:
-        raise refusal(name, kind, " or ".join(needed), given, called(inner))
+        raise refusal(name, kind, " or ".join(needed), given, library.called(inner))
 
 
 def check(forest, name, y, n_rows) -> np.ndarray | None:

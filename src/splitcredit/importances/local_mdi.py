@@ -6,7 +6,7 @@ import numpy as np
 
 from splitcredit._forest_checks import check_impurity
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 
 REQUIRES = ("impurity",)
 

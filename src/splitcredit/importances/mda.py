@@ -9,7 +9,7 @@ import numpy as np
 from splitcredit import _progress
 from splitcredit._tables import check_whole
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_training_rows
+from splitcredit.formats import forest_and_training_rows
 from splitcredit.importances._training import checked_training_data, refuse_without_oob
 
 REQUIRES = ("bootstrap",)

@@ -9,7 +9,7 @@ import numpy as np
 from splitcredit._forest_checks import check_impurity
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Importance
-from splitcredit.convert import to_forest
+from splitcredit.formats import to_forest
 
 REQUIRES = ("impurity",)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import forest_and_training_rows
+from splitcredit.formats import forest_and_training_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import (
     ROWS,

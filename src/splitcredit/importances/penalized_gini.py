@@ -8,7 +8,7 @@ import numpy as np
 
 from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_training_rows
+from splitcredit.formats import forest_and_training_rows
 from splitcredit.importances._training import (
     ROWS,
     refuse_without_oob,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 
 
 def rank(

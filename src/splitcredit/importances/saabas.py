@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Importance
-from splitcredit.convert import to_forest, unwrap
-from splitcredit.convert.units import library_of
+from splitcredit.formats import format_of, to_forest, unwrap
 
 KINDS = ("weight", "gain", "total_gain", "cover", "total_cover")
 
@@ -84,17 +83,9 @@ def _targets_of_a_node(forest):
 def _total_gain(model, forest):
     """Sums of gains as the library of a fitted model gives them."""
     inner, _ = unwrap(model)
-    library = library_of(inner)
-    if library == "lightgbm":
-        booster = getattr(inner, "booster_", inner)
-        return booster.feature_importance("gain").astype(float)
-    if library == "xgboost":
-        booster = inner.get_booster() if hasattr(inner, "get_booster") else inner
-        best = None if inner is booster else booster.attr("best_iteration")
-        trees = booster if best is None else booster[: int(best) + 1]  # as `to_forest` takes them
-        gains = trees.get_score(importance_type="total_gain")
-        names = booster.feature_names or [f"f{j}" for j in range(forest.n_features)]
-        return np.array([gains.get(name, 0.0) for name in names], float)
+    gains = format_of(inner).gains(inner, forest)
+    if gains is not None:
+        return gains
     raise ValueError(
         "only fitted models of XGBoost and LightGBM keep the gains of their splits: take "
         "method='mdi', the decrease of impurity, or kind='total_cover'"

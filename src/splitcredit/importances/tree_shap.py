@@ -7,7 +7,7 @@ from typing import Literal
 from splitcredit import _groups
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
 
 

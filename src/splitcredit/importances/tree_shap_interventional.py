@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
+from splitcredit.formats import forest_and_rows
 from splitcredit.importances import _coalitions, _rescaling
 from splitcredit.importances._prediction import (
     chosen_outputs,

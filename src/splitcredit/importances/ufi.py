@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_training_rows
+from splitcredit.formats import forest_and_training_rows
 from splitcredit.importances import penalized_gini
 
 REQUIRES = ("bootstrap",)

@@ -19,13 +19,11 @@ def full_name(model) -> str:
     return ".".join([*parts, kind.__qualname__])
 
 
-def no_trees(model, reason="") -> UnsupportedModelError:
-    """The error that a model is none of trees, or none that is known."""
-    return UnsupportedModelError(
-        f"cannot convert {full_name(model)} to a Forest{reason}: supported are models of trees of "
-        "scikit-learn, XGBoost, LightGBM, CatBoost, GPBoost and NGBoost, and pipelines and "
-        "searches around them; help(splitcredit.to_forest) lists them"
-    )
+class NoTreesError(UnsupportedModelError):
+    """A model is none of trees, or none that is known; see `splitcredit.formats.to_forest`."""
+
+    def __init__(self, model, reason=""):
+        super().__init__(f"cannot convert {full_name(model)} to a Forest{reason}")
 
 
 # Where models of other packages keep the one that they are made around.
@@ -37,6 +35,13 @@ def inner_model(model) -> str | None:
     own = getattr(model, "__dict__", {})
     of_class = type(model)
     return next((n for n in INNER if n.partition("[")[0] in own or hasattr(of_class, n)), None)
+
+
+def no_booster(model, name) -> UnsupportedModelError:
+    """The error that an object of a library is none of its models."""
+    held = inner_model(model)
+    remedy = "give the Booster or the fitted model" if held is None else f"explain model.{held}"
+    return UnsupportedModelError(f"cannot convert {name} to a Forest: {remedy}")
 
 
 # Where the impurity is that of `summarized`, and not one that the library kept.

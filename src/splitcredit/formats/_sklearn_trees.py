@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
 
-from splitcredit.convert import _means, _nodes
+from splitcredit.formats import _means, _nodes
 
 # What holds for all of them.
 KIND = {"strict": False, "x_dtype": "float32", "cover_kind": "weighted_n_node_samples"}

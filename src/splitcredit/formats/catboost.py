@@ -1,21 +1,31 @@
-"""CatBoost models to `Forest`, by a reader of their JSON files that needs no CatBoost.
+"""CatBoost: a reader of its JSON files that needs no CatBoost, and its own SHAP values.
 
 The output is the raw formula value, before the loss's link. CatBoost casts X to float32 and goes
 right on ``x > border``. Its oblivious trees ask the same question at all nodes of a depth; they
 become full binary trees with the last split at the root, as in CatBoost's own SHAP values.
+
+Its tables of categories, texts and embeddings are its own, so no Forest can hold a model with these
+features. Of such a model CatBoost computes the SHAP values itself, which are those of the trees by
+their covers.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 
-from splitcredit.convert import _nodes
-from splitcredit.convert.units import library_of
+from splitcredit._names import as_known, check_columns, labels_of_columns, with_columns
+from splitcredit._tables import check_shape, column_of, named, refuse_container
 from splitcredit.forest import Forest
+from splitcredit.formats import _nodes
+from splitcredit.formats.base import Boosted, OwnShapValues
+from splitcredit.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 
 # Cover of a leaf that no training row reached. CatBoost has many, and inner nodes of a Forest have
 # covers above 0. Beside a leaf with rows its share is 0 for all purposes; below a node that no row
@@ -37,50 +47,198 @@ _POSITIONS = {
 }
 
 
-def convert(model) -> Forest:
-    """Convert a fitted model; see `splitcredit.to_forest`."""
-    from catboost import CatBoost
+class CatBoost(Boosted):
+    """Fitted models, their JSON files, and Pool."""
 
-    name = type(model).__name__
-    if not isinstance(model, CatBoost):
-        raise _nodes.UnsupportedModelError(
-            f"cannot convert {name} to a Forest: give the fitted model"
-        )
-    if not model.is_fitted():
-        from sklearn.exceptions import NotFittedError
+    title = "CatBoost"
+    packages = ("catboost",)
+    json_key = "model_info"
+    tree_count = "iterations"
+    quiet: ClassVar[dict] = {"verbose": 0, "allow_writing_files": False}
+    containers: ClassVar[dict] = {"Pool": "baseline"}
+    units_by_objective: ClassVar[dict] = {
+        "Logloss": BINARY,
+        "CrossEntropy": BINARY,
+        "MultiClass": SOFTMAX,
+        "RMSE": SQUARED,
+        **dict.fromkeys("MAE Quantile Expectile Huber MAPE Lq LogCosh".split(), VALUE),
+    }
+    linked = ("CrossEntropy", "LogLinQuantile", "Logloss", "Poisson", "Tweedie")
+    no_means = ("Quantile", "Expectile", "LogLinQuantile")
 
-        raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.json"
-        model.save_model(str(path), format="json")
-        content = json.loads(path.read_text(encoding="utf-8"))
-    return from_content(content, name)
+    def forest_of_content(self, content, name):
+        return from_content(content, name)
+
+    def forest(self, model):
+        from catboost import CatBoost
+
+        name = type(model).__name__
+        if not isinstance(model, CatBoost):
+            raise _nodes.UnsupportedModelError(
+                f"cannot convert {name} to a Forest: give the fitted model"
+            )
+        if not model.is_fitted():
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.json"
+            model.save_model(str(path), format="json")
+            content = json.loads(path.read_text(encoding="utf-8"))
+        return from_content(content, name)
+
+    def objective(self, model):
+        """The loss; empty for a sum of models, which has none."""
+        from catboost import CatBoostError
+
+        try:
+            return str(model.get_all_params().get("loss_function")).partition(":")[0]
+        except CatBoostError:
+            return ""
+
+    def objective_of_content(self, content):
+        for key in ("model_info", "params", "loss_function", "type"):
+            content = content.get(key, "") if isinstance(content, dict) else ""
+        return content if isinstance(content, str) else ""
+
+    def predicts_raw(self, model):
+        return type(model).__name__ == "CatBoost"
+
+    def own_prediction(self, model, forest, X):
+        from catboost import CatBoost
+
+        # Of a ranker the method of this name gives raw values only, and takes no type.
+        return CatBoost.predict(model, X, prediction_type="RawFormulaVal")
+
+    def rows(self, X):
+        if X.is_quantized():
+            raise ValueError("this Pool keeps no rows, since it is quantized: pass its rows")
+        names = X.get_feature_names()
+        made_up = names == [str(j) for j in range(len(names))]
+        return named(np.array(X.get_features()), None if made_up else names)
+
+    def offsets(self, X, forest):
+        """CatBoost adds a baseline."""
+        baseline = np.asarray(X.get_baseline(), np.float64)
+        return baseline.reshape(-1, forest.n_outputs) if baseline.size else None
+
+    def own_features(self, model):
+        """Positions of the features that CatBoost turns into numbers, by argument of a Pool."""
+        if not getattr(model, "is_fitted", lambda: False)():
+            return {}
+        positions = {name: getattr(model, method)() for name, method in _POSITIONS.items()}
+        return {name: own for name, own in positions.items() if own}
+
+    def own_shap_values(self, model):
+        return _ShapValues(model, self)
 
 
-def own_features(model) -> dict:
-    """Positions of the features that CatBoost turns into numbers itself, by argument of a Pool."""
-    if library_of(model) != "catboost" or not getattr(model, "is_fitted", lambda: False)():
-        return {}
-    positions = {name: getattr(model, method)() for name, method in _POSITIONS.items()}
-    return {name: own for name, own in positions.items() if own}
+class _ShapValues(OwnShapValues):
+    """CatBoost's ``ShapValues`` of a fitted model."""
+
+    computed_by, called = "CatBoost ShapValues", "CatBoost's ShapValues"
+    why_off = (
+        "of trees with categories that are not symmetric they are wrong: fit with "
+        "grow_policy='SymmetricTree', or encode the categories"
+    )
+
+    def __init__(self, model, library):
+        self._model, self._kinds = model, library.own_features(model)
+        self.feature_names = tuple(model.feature_names_)
+        loss = {"type": library.objective(model)}
+        classes = {"class_names": list(model.classes_)}
+        self._info = {"class_params": classes, "params": {"loss_function": loss}}
+        self.outputs = self._outputs_of(np.size(model.get_scale_and_bias()[1]))
+
+    def _outputs_of(self, n_outputs):
+        labels = _labels_of_outputs(self._info, n_outputs, type(self._model).__name__)
+        labels["output_names"] = tuple(map(str, labels["output_names"]))
+        fixed = {"n_outputs": n_outputs, "base": np.zeros(n_outputs), "other_class": None}
+        return SimpleNamespace(**fixed | labels)
+
+    def values(self, container):
+        scale, bias = self._model.get_scale_and_bias()
+        if scale != 1:
+            raise ValueError(
+                f"CatBoost computes no SHAP values of a model with scale {scale:g}: call "
+                f"model.set_scale_and_bias(1, {bias}), and multiply the values by {scale:g}"
+            )
+        shap = self._asked(container, "ShapValues")
+        shap = shap[:, None] if shap.ndim == 2 else shap
+        self.outputs = self._outputs_of(shap.shape[1])
+        return shap[:, :, :-1].transpose(0, 2, 1), shap[0, :, -1]
+
+    def interactions(self, container):
+        pairs = self._asked(container, "ShapInteractionValues")
+        pairs = pairs[:, None] if pairs.ndim == 3 else pairs
+        return pairs[:, :, :-1, :-1].transpose(0, 2, 3, 1), pairs[0, :, -1, -1]
+
+    def _asked(self, container, kind):
+        """What CatBoost computes; ValueError if the rows do not fit the model."""
+        with _refusals():
+            return np.asarray(self._model.get_feature_importance(container, type=kind))
+
+    def container(self, X):
+        """Rows as a Pool with the kinds of features of the model, as a table, and their number.
+
+        The table, None of a Pool, is an array or DataFrame with columns in the order of the
+        features. No Pool is empty: that of no rows has a meaningless one. ValueError if X does not
+        fit the model.
+        """
+        from catboost import Pool
+
+        names = list(self.feature_names)
+        is_pool, made_up = isinstance(X, Pool), [str(j) for j in range(len(names))]
+        if is_pool:
+            columns = X.get_feature_names()
+            if names != made_up and not set(columns) <= {"", *made_up}:
+                check_columns(columns, names)
+        else:
+            X = _table(X, names, names != made_up)
+        check_shape(X, X, len(names), True)
+        if is_pool:
+            return X, None, X.shape[0]
+        if not X.shape[0]:
+            if "embedding_features" in self._kinds:  # a wrong length of them ends the process
+                raise ValueError(
+                    "X has no rows, and this model has embeddings: pass at least one row"
+                )
+            own = {j for positions in self._kinds.values() for j in positions}
+            empty = [["" if j in own else 0.0 for j in range(len(names))]]
+            return Pool(empty, **self._kinds), X, 0
+        for j in self._kinds.get("cat_features", ()):
+            if not hasattr(X, "tocsr") and column_of(X, j).isna().any():
+                raise ValueError(
+                    f"X has missing values in {names[j]!r}, and CatBoost takes none in categories: "
+                    "replace them by the label that stood for them in training"
+                )
+        with _refusals():
+            return Pool(X, **self._kinds), X, X.shape[0]
 
 
-def loss_of(model) -> str:
-    """Name of the loss of a fitted model; empty for a sum of models, which has none."""
+def _table(X, names, are_given):
+    """Rows as an array or DataFrame with columns in the order of the features."""
+    refuse_container(X)
+    labels = labels_of_columns(X)
+    if labels is None:
+        return X if hasattr(X, "shape") else np.array(X, object)
+    if not hasattr(X, "iloc"):  # of polars and pyarrow
+        import pandas as pd
+
+        X = pd.DataFrame({label: np.asarray(X[label]) for label in labels})
+    columns = as_known(labels, names)
+    return with_columns(X, columns, names) if are_given or set(columns) == set(names) else X
+
+
+@contextmanager
+def _refusals():
+    """What CatBoost refuses is a ValueError, as of other models."""
     from catboost import CatBoostError
 
     try:
-        return str(model.get_all_params().get("loss_function")).partition(":")[0]
-    except CatBoostError:
-        return ""
-
-
-def labels_of_model(model, n_outputs) -> dict:
-    """`_labels_of_outputs` of a fitted model."""
-    loss = {"type": loss_of(model)}
-    classes = {"class_names": list(model.classes_)}
-    info = {"class_params": classes, "params": {"loss_function": loss}}
-    return _labels_of_outputs(info, n_outputs, type(model).__name__)
+        yield
+    except (CatBoostError, TypeError) as error:
+        raise ValueError(f"X does not fit the model, CatBoost says: {error}") from error
 
 
 def from_content(content, name) -> Forest:

@@ -1,4 +1,4 @@
-"""LightGBM models to `Forest`, by a reader of their text format that needs no LightGBM.
+"""LightGBM: a reader of its text format that needs no LightGBM, and what its models mean.
 
 The output is the raw score, before the objective's link; what the training started from is in the
 leaves of the first trees. LightGBM goes left on ``x <= threshold`` in float64 and counts rows. Of
@@ -11,12 +11,15 @@ from __future__ import annotations
 import json
 import re
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
-from splitcredit.convert import _nodes
-from splitcredit.convert._nodes import members_of, subset_fields
 from splitcredit.forest import CLOSE_TO_MISSING, Forest
+from splitcredit.formats import _nodes
+from splitcredit.formats._nodes import members_of, subset_fields
+from splitcredit.formats.base import Boosted
+from splitcredit.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 from splitcredit.kernels.readers import decimals, lines
 
 # Keys of a tree that have one number, or none in former releases; of lists with a number for each
@@ -39,29 +42,91 @@ _BY_CATEGORY, _DEFAULT_LEFT, _ZERO, _NAN = 1, 2, 4, 8
 _BUFFER = 1 << 20
 
 
-def convert(model) -> Forest:
-    """Convert a Booster or a fitted wrapper; see `splitcredit.to_forest`.
+class LightGBM(Boosted):
+    """Boosters and wrappers with boosting "gbdt", "goss", "rf" or "dart", their files, Dataset.
 
-    Notes
-    -----
-    The trees are those that ``predict`` uses: up to ``best_iteration``, if early stopping has set
-    it, or all.
+    Also files of GPBoost, which are LightGBM's or hold its text.
     """
-    name, classes = type(model).__name__, None
-    if type(model).__module__.startswith("gpboost.") and hasattr(model, "model_to_string"):
-        text = model.model_to_string()
-        if text.startswith("{"):
-            text = text_of_fixed_effects(json.loads(text))
-        return from_pieces([text], name)
-    from lightgbm import Booster, LGBMModel
 
-    if isinstance(model, LGBMModel):
-        model, classes = _booster(model, name), getattr(model, "classes_", None)
-    if not isinstance(model, Booster):
-        held = _nodes.inner_model(model)
-        remedy = "give the Booster or the fitted model" if held is None else f"explain model.{held}"
-        raise _nodes.UnsupportedModelError(f"cannot convert {name} to a Forest: {remedy}")
-    return from_pieces(_pieces(model), name, classes)
+    title = "LightGBM"
+    packages = ("lightgbm",)
+    json_key = "booster_str"
+    quiet: ClassVar[dict] = {"verbosity": -1}
+    containers: ClassVar[dict] = {"Dataset": ""}
+    # The raw score may depend on a parameter.
+    units_by_objective: ClassVar[dict] = {
+        "binary sigmoid:1": BINARY,
+        "multiclass": SOFTMAX,
+        "regression": SQUARED,
+        **dict.fromkeys(("regression_l1", "huber", "fair", "quantile", "mape"), VALUE),
+    }
+    linked = ("binary", "cross_entropy", "cross_entropy_lambda", "gamma", "poisson", "tweedie")
+    no_means = ("quantile",)
+
+    def decoded(self, raw, name):
+        if not raw.replace(b"\r\n", b"\n", 1).startswith(b"tree\n"):
+            return None
+        return raw.decode().replace("\r\n", "\n")
+
+    def of_document(self, document):
+        """The text of a model of GPBoost with random effects: its trees are the fixed ones."""
+        return document[self.json_key]
+
+    def forest_of_content(self, content, name):
+        check_whole(content, name)
+        return from_pieces([content], name)
+
+    def forest(self, model):
+        """The trees that ``predict`` uses: up to ``best_iteration`` of early stopping, or all."""
+        from lightgbm import Booster, LGBMModel
+
+        name, classes = type(model).__name__, None
+        if isinstance(model, LGBMModel):
+            model, classes = _booster(model, name), getattr(model, "classes_", None)
+        if not isinstance(model, Booster):
+            raise _nodes.no_booster(model, name)
+        return from_pieces(_pieces(model), name, classes)
+
+    def objective(self, model):
+        booster = getattr(model, "booster_", model)
+        return self.objective_of_content(booster.model_to_string(num_iteration=1))
+
+    def objective_of_content(self, content):
+        line = re.search(r"^objective=(.*)$", content, re.M)
+        name, *parameters = (line[1].split() if line else []) or [""]
+        # With "sqrt" the trees add up to the root of the prediction.
+        return " ".join([name, *(p for p in parameters if p == "sqrt" or p.startswith("sigmoid:"))])
+
+    def own_prediction(self, model, forest, X):
+        raw = getattr(model, "booster_", model).predict(X, raw_score=True)
+        # Of its random forests LightGBM gives the sum.
+        rounds = forest.n_trees // forest.n_outputs
+        return raw / rounds if forest.aggregate == "mean" else raw
+
+    def first_trees(self, model, forest, n_trees):
+        if forest.n_outputs > 1:
+            raise ValueError(
+                f"tree_limit={n_trees}: of a LightGBM model of several classes shap counts rounds "
+                "without a background and trees with one: explain a model with fewer rounds"
+            )
+        return n_trees
+
+    def gains(self, model, forest):
+        return getattr(model, "booster_", model).feature_importance("gain").astype(float)
+
+    def rows(self, X):
+        if X.init_score is not None:
+            raise ValueError(
+                "this Dataset has an init_score, which LightGBM leaves out of predictions: pass "
+                "the rows, and add it to the totals yourself"
+            )
+        if isinstance(X.data, list):
+            raise ValueError("this Dataset holds a list: pass its rows as one table")
+        if X.data is None or isinstance(X.data, str):
+            raise ValueError(
+                "this Dataset has not kept its rows: pass them, or make it with free_raw_data=False"
+            )
+        return X.data
 
 
 def _booster(model, name):
@@ -90,11 +155,6 @@ def _pieces(booster):
         at += step
         step = max(step * _BUFFER * 7 // (len(pieces[-1]) * 8), 1)
     return pieces
-
-
-def text_of_fixed_effects(content) -> str:
-    """The text of a model of GPBoost with random effects: its trees are the fixed ones."""
-    return content["booster_str"]
 
 
 def check_whole(text, name) -> None:

@@ -1,0 +1,305 @@
+"""`Format`: what is known of the models of one library, a subclass and a file for each.
+
+A method that a subclass leaves out has the answer for a `Forest`, of which no more is known than
+its arrays. `splitcredit.formats.FORMATS` lists the subclasses, and `format_of` finds the one of a
+model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from splitcredit.forest import Forest
+from splitcredit.formats import _nodes
+from splitcredit.formats.units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SCORE = "give a score that does to method='permutation' (scoring=)"
+
+
+class Format:
+    """What is known of the models of one library; models are fitted, without pipelines around.
+
+    Attributes
+    ----------
+    title : str
+        What the library is called.
+    packages : tuple of str
+        Top-level packages of the classes of its models.
+    json_key : str
+        A key that only its JSON documents have; empty if it saves none.
+    has_units : bool
+        Whether a model says what it predicts.
+    predicts : bool
+        Whether a model is at hand that can predict.
+    absent : float
+        What it takes an entry for that a sparse matrix does not store.
+    mean_is_prediction : bool
+        Whether the mean of the trees of an averaging model is its prediction, without a link.
+    keeps_axis : bool
+        Whether shap gives the expected value of one output as an array.
+    tree_count : str
+        The parameter for the number of trees that an unfitted estimator does not show.
+    quiet : dict
+        Parameters that make the training silent.
+    containers : dict
+        Class of rows in a form of its own -> what the offset of each row is called there, or "".
+    trusted : tuple of str
+        Types that may be read from files of skops.
+    """
+
+    title = ""
+    packages: tuple[str, ...] = ()
+    json_key = ""
+    has_units = False
+    predicts = False
+    absent = 0.0
+    mean_is_prediction = False
+    keeps_axis = False
+    tree_count = ""
+    quiet: ClassVar[dict[str, Any]] = {}
+    containers: ClassVar[dict[str, str]] = {}
+    trusted: tuple[str, ...] = ()
+
+    def recognizes(self, model) -> bool:
+        """Whether the class of a model, or one of its bases, is of the library."""
+        return not self.packages_of(model).isdisjoint(self.packages)
+
+    @staticmethod
+    def packages_of(model) -> set[str]:
+        """Top-level packages of the class of a model and its bases."""
+        return {base.__module__.partition(".")[0] for base in type(model).__mro__}
+
+    def decoded(self, raw: bytes, name: str):
+        """The content of a file in a format other than JSON, or None if it is of another library.
+
+        Parameters
+        ----------
+        raw : bytes
+        name : str
+            Of the file, for messages.
+        """
+        return None
+
+    def of_document(self, document: dict):
+        """The content of a JSON document that has `json_key`."""
+        return document
+
+    def forest_of_content(self, content, name: str) -> Forest:
+        """The Forest of what `decoded` or `of_document` gave; ValueError if it cannot be one."""
+        raise NotImplementedError
+
+    def forest(self, model) -> Forest:
+        """The Forest of a model; see `splitcredit.to_forest` for errors."""
+        if isinstance(model, Forest):
+            return model
+        held = _nodes.inner_model(model)
+        if held is not None:
+            raise _nodes.UnsupportedModelError(
+                f"cannot convert {_nodes.full_name(model)} to a Forest: explain model.{held}, if "
+                "that is a model of trees"
+            )
+        raise _nodes.NoTreesError(model)
+
+    def called(self, model) -> str:
+        """What a model is called in messages."""
+        return type(model).__name__
+
+    def units(self, model) -> Units:
+        """Units of the raw prediction of a model."""
+        return Units()
+
+    def has_link(self, model) -> bool:
+        """Whether a model predicts a function of the sum of its trees.
+
+        A model whose objective is its user's own predicts the sum itself.
+        """
+        return False
+
+    def predicts_raw(self, model) -> bool:
+        """Whether a model predicts the sum of its trees even if its objective has a link."""
+        return False
+
+    def no_mean(self, model) -> str:
+        """Why the prediction of a regressor is no mean of y; empty if it is one, or not known.
+
+        The squared error and the share of the variance that is explained judge means only.
+        """
+        objective = self.objective_of_no_mean(model)
+        if objective is None:
+            return ""
+        what, remedy = repr(objective), _SCORE
+        if not objective:
+            what = "its user's own"
+            remedy += ", or pass splitcredit.to_forest(model) if it predicts means of y"
+        return (
+            f"the objective of this {self.called(model)} is {what}, and no squared error judges "
+            f"what it predicts: {remedy}"
+        )
+
+    def objective_of_no_mean(self, model) -> str | None:
+        """The objective of a model that predicts no means, "" for its user's own; else None."""
+        return None
+
+    def predicts_otherwise(self, model) -> str:
+        """What a regressor predicts, in words, if it is not what its trees add up to."""
+        return "a function of the sum of its trees" if self.has_link(model) else ""
+
+    def from_zero(self, model) -> tuple[Any, Callable] | None:
+        """A model as if it started from 0, and what it adds to prepared rows; None of most."""
+        return None
+
+    def own_prediction(self, model, forest, X) -> Any:
+        """Raw prediction of a model by its library, or None; it may raise any error.
+
+        Parameters
+        ----------
+        model : fitted model
+        forest : Forest
+            Of the model.
+        X : array or DataFrame (n_samples, n_features), or a container of the library
+            In the order of the forest's features.
+        """
+        return None
+
+    def replaced_method(self, model, name: str) -> Any:
+        """The class of the library whose method a model has replaced by another, or None."""
+        owners = [base for base in type(model).__mro__ if name in vars(base)]
+        packages = [base.__module__.partition(".")[0] for base in owners]
+        own = [base for base, of in zip(owners, packages, strict=True) if of in self.packages]
+        is_replaced = name in getattr(model, "__dict__", ()) or owners[:1] != own[:1]
+        return own[0] if own and is_replaced else None
+
+    def is_slow(self, model) -> bool:
+        """Whether a model takes longer to predict a row than it takes to explain it."""
+        return False
+
+    def first_trees(self, model, forest, n_trees: int) -> int:
+        """The number of trees that shap takes for the first `n_trees`; ValueError if none."""
+        return n_trees
+
+    def gains(self, model, forest) -> np.ndarray | None:
+        """Sums of the gains of splits, (n_features,), as the library keeps them, or None."""
+        return None
+
+    def rows(self, X):
+        """The rows of a container, as a sparse matrix, array or DataFrame.
+
+        ValueError if the container has not kept its rows, or not as they were.
+        """
+        return X
+
+    def offsets(self, X, forest) -> np.ndarray | None:
+        """What a container adds to the prediction of each row, (n_samples, n_outputs), or None."""
+        return None
+
+    def first_rows(self, X, n: int):
+        """A container of its first rows with their offsets; of all where it cannot be cut."""
+        return X.slice(list(range(min(n, X.num_row()))))
+
+    def own_features(self, model) -> dict[str, list[int]]:
+        """Positions of features that only the library can turn into numbers, by their kind.
+
+        A model that has any is explained by its library: see `OwnShapValues`.
+        """
+        return {}
+
+    def own_shap_values(self, model) -> OwnShapValues:
+        """What the library computes for a model with `own_features`."""
+        raise NotImplementedError
+
+
+class OwnShapValues:
+    """SHAP values by the library of a model that no Forest can hold.
+
+    Attributes
+    ----------
+    computed_by : str
+        What a result says of its origin.
+    called : str
+        What messages call the values.
+    why_off : str
+        The remedy where the values do not add up to the prediction.
+    feature_names : tuple of str
+    outputs : object with `n_outputs`, `output_names`, `other_class`, `several_targets` and `base`
+        As of a Forest.
+    """
+
+    computed_by = called = why_off = ""
+    feature_names: tuple[str, ...]
+    outputs: Any
+
+    def container(self, X) -> tuple[Any, Any, int]:
+        """Rows as a container of the library, as a table or None, and their number."""
+        raise NotImplementedError
+
+    def values(self, container) -> tuple[np.ndarray, np.ndarray]:
+        """Values (n_samples, n_features, n_outputs) and baseline (n_outputs,)."""
+        raise NotImplementedError
+
+    def interactions(self, container) -> tuple[np.ndarray, np.ndarray]:
+        """Values (n_samples, n_features, n_features, n_outputs) and baseline (n_outputs,)."""
+        raise NotImplementedError
+
+
+class Boosted(Format):
+    """A library of boosted trees: what a model predicts depends on the name of its objective.
+
+    Attributes
+    ----------
+    units_by_objective : dict of str to Units
+    linked : tuple of str
+        Objectives whose prediction is not the sum of the trees.
+    no_means : tuple of str
+        Objectives whose prediction is a quantile of the target, or a risk.
+    """
+
+    has_units = True
+    predicts = True
+    units_by_objective: ClassVar[dict[str, Units]] = {}
+    linked: tuple[str, ...] = ()
+    no_means: tuple[str, ...] = ()
+
+    def objective(self, model) -> str:
+        """Name of the objective of a model, behind a blank a parameter that units depend on."""
+        raise NotImplementedError
+
+    def objective_of_content(self, content) -> str:
+        """The same of what a file holds; "" if it has none."""
+        raise NotImplementedError
+
+    def units(self, model) -> Units:
+        found = self.units_of(self.objective(model))
+        if _is_users_own(model):  # a link that is the library's default stays
+            return Units(None if found.tree_output == "raw_value" else found.tree_output)
+        return found
+
+    def units_of(self, objective) -> Units:
+        """Units by the objective."""
+        return self.units_by_objective.get(objective, Units())
+
+    def has_link(self, model) -> bool:
+        return self.is_linked(self.objective(model))
+
+    def is_linked(self, objective) -> bool:
+        """Whether an objective has a link."""
+        name, _, parameter = objective.partition(" ")
+        return name in self.linked or parameter == "sqrt"
+
+    def objective_of_no_mean(self, model) -> str | None:
+        return self.unless_mean("" if _is_users_own(model) else self.objective(model))
+
+    def unless_mean(self, objective) -> str | None:
+        """Name of an objective, or None if a mean is predicted by it."""
+        name = objective.partition(" ")[0]
+        known = {*self.units_by_objective, *self.linked}
+        return None if name in known and name not in self.no_means else name
+
+
+def _is_users_own(model):
+    """Whether the objective of a wrapper is a function; its configuration may have another one."""
+    return callable(getattr(model, "objective", None))
