@@ -33,31 +33,25 @@ class ExplainedModel:
     original_model : object
         The model as it was given.
     forest : Forest
-    library : Format
     tree_output : {"raw_value", "log_odds", "probability", None}
         Meaning of the raw prediction.
     objective : {"squared_error", "binary_crossentropy", None}
     num_outputs : int
-    base_offset : float64 (num_outputs,)
-    tree_limit : int
-        Number of trees that are explained.
     """
 
     def __init__(self, model):
         self.original_model = model
         self._fitted = unfrozen(model)
         refuse_wrapped(self._fitted)
-        self.library = format_of(self._fitted)
+        self.format = format_of(self._fitted)
         self.forest = to_forest(self._fitted)
         self.num_outputs = self.forest.n_outputs
-        self.base_offset = self.forest.base
-        self.tree_limit = self.forest.n_trees
         self._checked_calls = 0
 
     @cached_property
     def units(self) -> Units:
         """Units of the raw prediction; libraries take time to say which they are."""
-        return self.library.units(self._fitted)
+        return self.format.units(self._fitted)
 
     @property
     def tree_output(self) -> str | None:
@@ -84,25 +78,13 @@ class ExplainedModel:
         return raw[:, 0] if self.num_outputs == 1 else raw
 
     def own_prediction(self, X) -> np.ndarray | None:
-        """Raw prediction by the model's library, (n_samples, num_outputs); None without a library.
-
-        Parameters
-        ----------
-        X : array or DataFrame (n_samples, n_features)
-            In the order of the forest's features.
-        """
+        """Raw prediction of rows by the model's library; see `splitcredit.formats.own`."""
         return own_prediction(self._fitted, self.forest, X)
 
     def limited(self, tree_limit) -> Forest:
-        """The forest of the first trees.
+        """The forest of the first trees; of all for None, -1, or a number not below theirs.
 
         ValueError if the number is not a whole one above 0, or the first trees are no model.
-
-        Parameters
-        ----------
-        tree_limit : int or None
-            Number of trees; all for None, -1, or a number that is not below that of the trees. Of
-            XGBoost whole rounds are taken.
         """
         forest = self.forest
         if tree_limit is None:
@@ -116,7 +98,7 @@ class ExplainedModel:
                 f"tree_limit={tree_limit} is for boosted models, and this one averages its trees: "
                 "explain a model with fewer trees"
             )
-        n_trees = self.library.first_trees(self._fitted, forest, int(tree_limit))
+        n_trees = self.format.first_trees(self._fitted, forest, int(tree_limit))
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
         return _first_trees(forest, n_trees)

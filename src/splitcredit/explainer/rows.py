@@ -69,15 +69,6 @@ def values_of(rows) -> np.ndarray:
     return rows.to_numpy() if hasattr(rows, "to_numpy") else np.asarray(rows)
 
 
-def is_missing(values) -> np.ndarray:
-    """Where an array has no value, bool of its shape."""
-    if values.dtype.kind != "O":
-        return values != values
-    import pandas as pd
-
-    return pd.isna(values)
-
-
 # Of more rows shap takes a sample of this size, always the same one.
 MOST_ROWS = 100
 # Weight of all training rows of a tree beside a background row, where it alone decides.

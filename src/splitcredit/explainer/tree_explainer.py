@@ -17,7 +17,6 @@ from splitcredit.explainer.model import ExplainedModel, curve
 from splitcredit.explainer.rows import (
     as_rows,
     background_rows,
-    is_missing,
     names_of,
     values_of,
     with_covers_of,
@@ -73,8 +72,8 @@ class TreeExplainer:
         of one number for models of scikit-learn explained by covers. For the log loss it is a
         function, as the mean depends on the target.
     model : ExplainedModel
-    data, data_missing : array (n_background, n_features), or None
-        The background, and where it is NaN.
+    data : array (n_background, n_features), or None
+        The background.
     feature_perturbation, model_output : str
     data_feature_names : list of str
         Names from `feature_names` or the background; not there if neither has any.
@@ -151,11 +150,10 @@ class TreeExplainer:
                 stacklevel=2,
             )
         # Rows as they are given: those that `Forest.prepare` gives may have more columns.
-        self.data = self.data_missing = self._background = None
+        self.data = self._background = None
         if rows is not None:
             prepared_background(self.model.forest, rows)
             self.data, self._background = values_of(rows), rows
-            self.data_missing = is_missing(self.data)
         self._set_expected_value(self.model.forest)
 
     def _hand_over(self, model, data, model_output, feature_names):
@@ -170,7 +168,7 @@ class TreeExplainer:
         self._by_library = LibraryValues(model)
         self.model, self.expected_value = self._by_library.model, None
         self.model_output, self.feature_perturbation = "raw", "tree_path_dependent"
-        self.data = self.data_missing = self._background = None
+        self.data = self._background = None
         self.feature_names = feature_names
 
     def shap_values(
@@ -335,25 +333,6 @@ class TreeExplainer:
                 "additivity check: attributions and expected_value do not add up to the prediction"
             )
 
-    @staticmethod
-    def supports_model_with_masker(model, masker) -> bool:
-        """Whether an explainer can be made of a model, as shap asks it.
-
-        Parameters
-        ----------
-        model : fitted model or Forest
-        masker : background rows, or None
-
-        Returns
-        -------
-        bool
-        """
-        try:
-            TreeExplainer(model, masker)
-        except Exception:  # whatever a library raises
-            return False
-        return True
-
     def _refuse_offset(self, X):
         """Refuse rows with an offset each where only the values of features are returned."""
         if offsets(X, self.model.forest) is not None:
@@ -424,7 +403,7 @@ class TreeExplainer:
             mean = self._on_background(forest).mean(axis=0)
         else:
             mean = expected_value(covered).copy()
-        if self.data is None and self.model.library.keeps_axis and len(mean) == 1:
+        if self.data is None and self.model.format.keeps_axis and len(mean) == 1:
             self.expected_value = mean
         else:
             self.expected_value = self._shown_mean(mean)

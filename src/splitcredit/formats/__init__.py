@@ -245,8 +245,9 @@ def _converted(model):
     try:
         return format_of(model).forest(model)
     except NoTreesError as error:
-        *titles, last = [FORMATS[-1].title, *(one.title for one in FORMATS[:-1])]
+        titles = [FORMATS[-1].title] + [one.title for one in FORMATS[:-1]]
+        others, last = ", ".join(titles[:-1]), titles[-1]
         raise UnsupportedModelError(
-            f"{error}: supported are models of trees of {', '.join(titles)} and {last}, and "
-            "pipelines and searches around them; help(splitcredit.to_forest) lists them"
+            f"{error}: supported are models of trees of {others} and {last}, and pipelines and "
+            "searches around them; help(splitcredit.to_forest) lists them"
         ) from None

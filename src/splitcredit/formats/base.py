@@ -50,6 +50,8 @@ class Format:
         Class of rows in a form of its own -> what the offset of each row is called there, or "".
     trusted : tuple of str
         Types that may be read from files of skops.
+    own_mark : bytes
+        How files begin that only the library itself can read; empty if it has none.
     """
 
     title = ""
@@ -64,6 +66,7 @@ class Format:
     quiet: ClassVar[dict[str, Any]] = {}
     containers: ClassVar[dict[str, str]] = {}
     trusted: tuple[str, ...] = ()
+    own_mark = b""
 
     def recognizes(self, model) -> bool:
         """Whether the class of a model, or one of its bases, is of the library."""
@@ -88,6 +91,10 @@ class Format:
     def of_document(self, document: dict):
         """The content of a JSON document that has `json_key`."""
         return document
+
+    def loaded(self, path):
+        """The model in a file that begins with `own_mark`."""
+        raise NotImplementedError
 
     def forest_of_content(self, content, name: str) -> Forest:
         """The Forest of what `decoded` or `of_document` gave; ValueError if it cannot be one."""

@@ -55,6 +55,7 @@ class CatBoost(Boosted):
     json_key = "model_info"
     tree_count = "iterations"
     quiet: ClassVar[dict] = {"verbose": 0, "allow_writing_files": False}
+    own_mark = b"CBM1"
     containers: ClassVar[dict] = {"Pool": "baseline"}
     units_by_objective: ClassVar[dict] = {
         "Logloss": BINARY,
@@ -65,6 +66,11 @@ class CatBoost(Boosted):
     }
     linked = ("CrossEntropy", "LogLinQuantile", "Logloss", "Poisson", "Tweedie")
     no_means = ("Quantile", "Expectile", "LogLinQuantile")
+
+    def loaded(self, path):
+        from catboost import CatBoost
+
+        return CatBoost().load_model(path)
 
     def forest_of_content(self, content, name):
         return from_content(content, name)

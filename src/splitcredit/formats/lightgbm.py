@@ -52,6 +52,10 @@ class LightGBM(Boosted):
     packages = ("lightgbm",)
     json_key = "booster_str"
     quiet: ClassVar[dict] = {"verbosity": -1}
+    trusted = (
+        "lightgbm.basic.Booster",
+        *(f"lightgbm.sklearn.LGBM{kind}" for kind in ("Classifier", "Ranker", "Regressor")),
+    )
     containers: ClassVar[dict] = {"Dataset": ""}
     # The raw score may depend on a parameter.
     units_by_objective: ClassVar[dict] = {

@@ -18,6 +18,7 @@ class NGBoost(Sklearn):
 
     title = "NGBoost"
     packages = ("ngboost",)
+    trusted = ()
 
     def forest(self, model):
         from sklearn.tree import BaseDecisionTree

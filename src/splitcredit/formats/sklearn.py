@@ -22,11 +22,18 @@ class Sklearn(Format):
     """Every model that is a plain mean or sum of trees."""
 
     title = "scikit-learn"
-    packages = ("sklearn", "imblearn", "pyod", "quantile_forest", "sksurv")
+    packages: tuple[str, ...] = ("sklearn", "imblearn", "pyod", "quantile_forest", "sksurv")
     has_units = True
     predicts = True
     mean_is_prediction = True
     keeps_axis = True
+    trusted: tuple[str, ...] = (
+        "sklearn.compose._column_transformer.make_column_selector",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.tree._tree.Tree",
+        "sklearn.utils._bunch.Bunch",
+        "sklearn.utils.validation.check_array",
+    )
 
     def forest(self, model):
         from splitcredit.formats import _sklearn_models

@@ -76,6 +76,10 @@ class XGBoost(Boosted):
     packages = ("xgboost",)
     json_key = "learner"
     absent = np.nan
+    trusted = (
+        "xgboost.core.Booster",
+        *(f"xgboost.sklearn.XGB{kind}" for kind in ("Classifier", "Ranker", "Regressor")),
+    )
     containers: ClassVar[dict] = {"DMatrix": "base_margin", "QuantileDMatrix": "base_margin"}
     units_by_objective: ClassVar[dict] = {
         "binary:logistic": BINARY,
