@@ -39,14 +39,6 @@ def explain(model, X, output="all", check_additivity=True, **parameters) -> Attr
 
     Returns an Attribution. Its parameters say what computed it. TypeError if there are other
     parameters. ValueError if X does not fit the model.
-
-    Parameters
-    ----------
-    model : fitted model, or a pipeline or search around one
-    X : array-like, DataFrame or container of the library (n_samples, n_features)
-    output : as for `splitcredit.importances.tree_shap.explain`
-    check_additivity : bool
-        Whether a few totals are compared with what the model predicts.
     """
     inner, steps = unwrap(model)
     library = format_of(inner)

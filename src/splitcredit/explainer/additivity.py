@@ -17,18 +17,9 @@ def check(model, forest, curve, rows, y, attribution, container=None) -> None:
 
     ValueError if they differ by more than rounding can make; the message names a row.
 
-    Parameters
-    ----------
-    model : ExplainedModel
-    forest : Forest
-        That was explained: the model's, or its first trees.
-    curve : str
-        ``"raw"``, or a name in `splitcredit.importances._rescaling.CURVES`.
-    rows : array or DataFrame (n_samples, n_features)
-    y : array-like (n_samples,), if the curve needs it
-    attribution : Attribution
-    container : DMatrix or Pool, optional
-        In which the rows were given, if it holds an offset for each of them.
+    `forest` is that of the model or its first trees, `curve` "raw" or a name in
+    `splitcredit.importances._rescaling.CURVES`, and `container` holds the rows if it has an offset
+    for each of them.
     """
     raw, allowed = forest.predict(rows), rounding(forest)
     if container is not None:

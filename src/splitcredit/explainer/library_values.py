@@ -17,10 +17,6 @@ class LibraryValues:
     """Values by the library of a model that no Forest can hold, in the shapes of shap.
 
     Each method gives `expected_value` behind the values.
-
-    Parameters
-    ----------
-    model : fitted model
     """
 
     def __init__(self, model):

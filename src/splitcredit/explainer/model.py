@@ -134,12 +134,8 @@ def _first_trees(forest, n_trees):
 class Curve(NamedTuple):
     """What of the raw prediction is explained.
 
-    Parameters
-    ----------
-    name : str
-        A ``model_output`` of `splitcredit.importances.tree_shap_interventional`.
-    doubled : bool
-        Whether the output of a binary model is shown as two, one for each class.
+    `name` is a ``model_output`` of `splitcredit.importances.tree_shap_interventional`; `doubled`
+    says whether the output of a binary model is shown as two, one for each class.
     """
 
     name: str
@@ -150,13 +146,6 @@ def curve(model_output, units: Units, name: str) -> Curve:
     """The curve that leads from the raw prediction to a ``model_output`` of shap.
 
     ValueError if there is no such output, or the model has not the units for it.
-
-    Parameters
-    ----------
-    model_output : {"raw", "probability", "predict_proba", "log_loss", "predict"}
-    units : Units
-    name : str
-        What the model is called in the message.
     """
     if model_output == "raw":
         return Curve("raw")

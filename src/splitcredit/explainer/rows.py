@@ -17,12 +17,6 @@ def as_rows(X, forest) -> tuple:
 
     Returns tuple of an array or DataFrame (n_samples, n_features), and bool. A Series whose index
     holds names, or the numbers that name the features, becomes a DataFrame of one row.
-
-    Parameters
-    ----------
-    X : array-like, DataFrame, Series, DMatrix or Pool
-    forest : Forest
-        Of the model.
     """
     X = dense(opened(X), forest.absent)
     if hasattr(X, "columns"):
@@ -80,11 +74,8 @@ def background_rows(data):
 
     Returns array or DataFrame, or None. ValueError if it is none of these.
 
-    Parameters
-    ----------
-    data : array or DataFrame (n_background, n_features), shap.maskers.Independent, or None
-        Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with
-        shap's seed. All rows of a masker are taken, with their names: it has drawn its own.
+    Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with shap's
+    seed. All rows of a masker are taken, with their names: it has drawn its own.
     """
     if data is None:
         return None
@@ -113,11 +104,6 @@ def with_covers_of(forest, rows) -> Forest:
 
     Returns Forest. Where no row comes, the model's covers still say how a node's rows are divided,
     but their weight beside that of any background row is below rounding.
-
-    Parameters
-    ----------
-    forest : Forest
-    rows : rows (n_background, n_columns) that `Forest.prepare` gives
     """
     from splitcredit.kernels.nodes import columns, lowered
 

@@ -71,11 +71,8 @@ def unwrap(model) -> tuple[object, Steps]:
     sklearn.exceptions.NotFittedError if a search is not fitted. ValueError if a search did not keep
     its best estimator, or a pipeline does not end in a model.
 
-    Parameters
-    ----------
-    model : any object
-        Of a fitted search the best estimator is taken, of a pipeline the last step, of a
-        FrozenEstimator what it holds. Everything else is returned as it is.
+    Of a fitted search the best estimator is taken, of a pipeline the last step, of a
+    FrozenEstimator what it holds. Everything else is returned as it is.
     """
     inner, pipelines, row_changing = inside(model)
     return inner, Steps(pipelines, format_of(inner).absent, row_changing)
@@ -166,12 +163,6 @@ def forest_and_rows(model, *tables) -> tuple:
     """The forest of a model, and tables as its trees see them: what a pipeline makes of them.
 
     Returns tuple of Forest and the tables.
-
-    Parameters
-    ----------
-    model : anything that `to_forest` takes
-    *tables : array-like or DataFrame (n_samples, n_features), or None
-        They are returned as they are where there is no pipeline.
     """
     forest, tables = to_forest(model), tuple(records(table, model) for table in tables)
     if isinstance(model, Forest):

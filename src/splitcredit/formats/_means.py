@@ -17,18 +17,8 @@ def mean_of(members, weights, labels, name, features=None, columns=None) -> dict
     Returns a dict without impurities, unless all trees count alike. UnsupportedModelError if the
     members compare or add up in different ways, or split by categories.
 
-    Parameters
-    ----------
-    members : list of Forest
-    weights : float (n_members,)
-    labels : dict
-        Names of features and outputs of the whole, as fields.
-    name : str
-        What the model is called in messages.
-    features : list of int arrays, optional
-        Which features of the whole each member knows, all if not given.
-    columns : list of int arrays, optional
-        Which outputs of the whole each member knows, all if not given.
+    `labels` are names of features and outputs of the whole. `features` says which features of the
+    whole each member knows, and `columns` which outputs; all if not given.
     """
     first = members[0]
     for key in _ALIKE:

@@ -22,51 +22,29 @@ _SCORE = "give a score that does to method='permutation' (scoring=)"
 
 
 class Format:
-    """What is known of the models of one library; models are fitted, without pipelines around.
+    """What is known of the models of one library; models are fitted, without pipelines around."""
 
-    Attributes
-    ----------
-    title : str
-        What the library is called.
-    packages : tuple of str
-        Top-level packages of the classes of its models.
-    json_key : str
-        A key that only its JSON documents have; empty if it saves none.
-    has_units : bool
-        Whether a model says what it predicts.
-    predicts : bool
-        Whether a model is at hand that can predict.
-    absent : float
-        What it takes an entry for that a sparse matrix does not store.
-    mean_is_prediction : bool
-        Whether the mean of the trees of an averaging model is its prediction, without a link.
-    keeps_axis : bool
-        Whether shap gives the expected value of one output as an array.
-    tree_count : str
-        The parameter for the number of trees that an unfitted estimator does not show.
-    quiet : dict
-        Parameters that make the training silent.
-    containers : dict
-        Class of rows in a form of its own -> what the offset of each row is called there, or "".
-    trusted : tuple of str
-        Types that may be read from files of skops.
-    own_mark : bytes
-        How files begin that only the library itself can read; empty if it has none.
-    """
-
+    # What the library is called, and the top-level packages of the classes of its models.
     title = ""
     packages: tuple[str, ...] = ()
-    json_key = ""
-    has_units = False
-    predicts = False
+    # A key that only its JSON documents have, and how files begin that only itself can read.
+    json_key, own_mark = "", b""
+    # Whether a model says what it predicts, and whether it is at hand and can predict.
+    has_units = predicts = False
+    # What it takes an entry for that a sparse matrix does not store.
     absent = 0.0
+    # Whether the mean of the trees of an averaging model is its prediction, without a link.
     mean_is_prediction = False
+    # Whether shap gives the expected value of one output as an array.
     keeps_axis = False
+    # The parameter for the number of trees that an estimator does not show, and those that make
+    # the training silent.
     tree_count = ""
-    quiet: ClassVar[dict[str, Any]] = {}
-    containers: ClassVar[dict[str, str]] = {}
+    quiet: ClassVar[dict] = {}
+    # Class of rows in a form of its own -> what the offset of each row is called there, or "".
+    containers: ClassVar[dict] = {}
+    # Types that may be read from files of skops.
     trusted: tuple[str, ...] = ()
-    own_mark = b""
 
     def recognizes(self, model) -> bool:
         """Whether the class of a model, or one of its bases, is of the library."""
@@ -78,14 +56,7 @@ class Format:
         return {base.__module__.partition(".")[0] for base in type(model).__mro__}
 
     def decoded(self, raw: bytes, name: str):
-        """The content of a file in a format other than JSON, or None if it is of another library.
-
-        Parameters
-        ----------
-        raw : bytes
-        name : str
-            Of the file, for messages.
-        """
+        """The content of a file that is no JSON, or None if it is of another library."""
         return None
 
     def of_document(self, document: dict):
@@ -163,13 +134,7 @@ class Format:
     def own_prediction(self, model, forest, X) -> Any:
         """Raw prediction of a model by its library, or None; it may raise any error.
 
-        Parameters
-        ----------
-        model : fitted model
-        forest : Forest
-            Of the model.
-        X : array or DataFrame (n_samples, n_features), or a container of the library
-            In the order of the forest's features.
+        The rows have the order of the features of the Forest, or are in a container of the library.
         """
         return None
 
@@ -211,63 +176,22 @@ class Format:
     def own_features(self, model) -> dict[str, list[int]]:
         """Positions of features that only the library can turn into numbers, by their kind.
 
-        A model that has any is explained by its library: see `OwnShapValues`.
+        A model that has any is explained by its library: see `own_shap_values`.
         """
         return {}
 
-    def own_shap_values(self, model) -> OwnShapValues:
-        """What the library computes for a model with `own_features`."""
-        raise NotImplementedError
-
-
-class OwnShapValues:
-    """SHAP values by the library of a model that no Forest can hold.
-
-    Attributes
-    ----------
-    computed_by : str
-        What a result says of its origin.
-    called : str
-        What messages call the values.
-    why_off : str
-        The remedy where the values do not add up to the prediction.
-    feature_names : tuple of str
-    outputs : object with `n_outputs`, `output_names`, `other_class`, `several_targets` and `base`
-        As of a Forest.
-    """
-
-    computed_by = called = why_off = ""
-    feature_names: tuple[str, ...]
-    outputs: Any
-
-    def container(self, X) -> tuple[Any, Any, int]:
-        """Rows as a container of the library, as a table or None, and their number."""
-        raise NotImplementedError
-
-    def values(self, container) -> tuple[np.ndarray, np.ndarray]:
-        """Values (n_samples, n_features, n_outputs) and baseline (n_outputs,)."""
-        raise NotImplementedError
-
-    def interactions(self, container) -> tuple[np.ndarray, np.ndarray]:
-        """Values (n_samples, n_features, n_features, n_outputs) and baseline (n_outputs,)."""
+    def own_shap_values(self, model) -> Any:
+        """What the library computes for a model with `own_features`; see `catboost.ShapValues`."""
         raise NotImplementedError
 
 
 class Boosted(Format):
-    """A library of boosted trees: what a model predicts depends on the name of its objective.
+    """A library of boosted trees: what a model predicts depends on the name of its objective."""
 
-    Attributes
-    ----------
-    units_by_objective : dict of str to Units
-    linked : tuple of str
-        Objectives whose prediction is not the sum of the trees.
-    no_means : tuple of str
-        Objectives whose prediction is a quantile of the target, or a risk.
-    """
-
-    has_units = True
-    predicts = True
-    units_by_objective: ClassVar[dict[str, Units]] = {}
+    has_units = predicts = True
+    units_by_objective: ClassVar[dict] = {}
+    # Objectives whose prediction is not the sum of the trees, and those whose prediction is a
+    # quantile of the target, or a risk.
     linked: tuple[str, ...] = ()
     no_means: tuple[str, ...] = ()
 

@@ -24,7 +24,7 @@ from splitcredit._names import as_known, check_columns, labels_of_columns, with_
 from splitcredit._tables import check_shape, column_of, named, refuse_container
 from splitcredit.forest import Forest
 from splitcredit.formats import _nodes
-from splitcredit.formats.base import Boosted, OwnShapValues
+from splitcredit.formats.base import Boosted
 from splitcredit.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 
 # Cover of a leaf that no training row reached. CatBoost has many, and inner nodes of a Forest have
@@ -136,12 +136,16 @@ class CatBoost(Boosted):
         return {name: own for name, own in positions.items() if own}
 
     def own_shap_values(self, model):
-        return _ShapValues(model, self)
+        return ShapValues(model, self)
 
 
-class _ShapValues(OwnShapValues):
-    """CatBoost's ``ShapValues`` of a fitted model."""
+class ShapValues:
+    """SHAP values that CatBoost computes of a fitted model.
 
+    `outputs` describes the outputs as a Forest does.
+    """
+
+    # What a result and what messages say of them, and the remedy if they do not add up.
     computed_by, called = "CatBoost ShapValues", "CatBoost's ShapValues"
     why_off = (
         "of trees with categories that are not symmetric they are wrong: fit with "
@@ -163,6 +167,7 @@ class _ShapValues(OwnShapValues):
         return SimpleNamespace(**fixed | labels)
 
     def values(self, container):
+        """Values (n_samples, n_features, n_outputs) and baseline (n_outputs,)."""
         scale, bias = self._model.get_scale_and_bias()
         if scale != 1:
             raise ValueError(
@@ -175,6 +180,7 @@ class _ShapValues(OwnShapValues):
         return shap[:, :, :-1].transpose(0, 2, 1), shap[0, :, -1]
 
     def interactions(self, container):
+        """Values (n_samples, n_features, n_features, n_outputs) and baseline (n_outputs,)."""
         pairs = self._asked(container, "ShapInteractionValues")
         pairs = pairs[:, None] if pairs.ndim == 3 else pairs
         return pairs[:, :, :-1, :-1].transpose(0, 2, 3, 1), pairs[0, :, -1, -1]

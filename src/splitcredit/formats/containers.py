@@ -13,12 +13,6 @@ def opened(X, model=None):
 
     Returns sparse matrix, array or DataFrame (n_samples, n_features). ValueError if the container
     has not kept its rows, or not as they were.
-
-    Parameters
-    ----------
-    X : container of a library, such as a DMatrix, or anything
-    model : optional
-        For which the rows are; see `splitcredit._tables.records`.
     """
     X = records(X, model)
     library = _library_of_container(X)

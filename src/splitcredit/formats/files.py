@@ -15,10 +15,6 @@ class ModelFile(Format):
 
     FileNotFoundError if there is no such file. ValueError if it holds no model of these libraries,
     one that is damaged, or one that a Forest cannot express.
-
-    Parameters
-    ----------
-    formats : tuple of Format
     """
 
     has_units = True

@@ -261,21 +261,7 @@ def _names_given(features, text):
 
 
 class _Trees:
-    """The trees of a model's text: where the contents of their keys are, and how many leaves.
-
-    Parameters
-    ----------
-    pieces : list of str
-        Texts that hold the trees in turn.
-    name : str
-        What the model is called in messages.
-
-    Attributes
-    ----------
-    n_leaves : int64 (n_trees,)
-    n_by_category : float64 (n_trees,)
-        How many splits by categories each tree says that it has.
-    """
+    """The trees of a model's text: where the contents of their keys are, and how many leaves."""
 
     def __init__(self, pieces, name):
         self._text, self._name = "".join(map(_lines_of_trees, pieces)).encode(), name
@@ -305,16 +291,8 @@ class _Trees:
         Returns int64 (n_trees,). How many numbers each tree has. ValueError if a tree has another
         number of them, or something that is no number.
 
-        Parameters
-        ----------
-        key : str
-        places : int64 (n_trees,)
-            Where in `out` the first number of each tree goes.
-        lengths : int64 (n_trees,)
-            How many numbers each tree must have.
-        out : float64 (n,)
-        also : int64 (n_trees,), optional
-            Another length that each tree may have.
+        `places` is where in `out` the first number of each tree goes, `lengths` how many it must
+        have, and `also` another number that it may have.
         """
         begins, ends = self._places[key]
         counts = decimals.read(self._characters, begins, ends, places, lengths, out)

@@ -22,20 +22,9 @@ def check(model, X, forest, table, offset=None, piece=None, of_class=False) -> N
 
     ValueError if they differ by more than rounding can make; the message says by how much.
 
-    Parameters
-    ----------
-    model : fitted model, Forest or path, as it was given
-    X : rows as they were given
-    forest : Forest
-    table : array, sparse matrix or DataFrame (n_samples, n_features)
-        The rows as the trees see them.
-    offset : float64 (n_samples, n_outputs), optional
-        What is added to each row beside the trees.
-    piece : Attribution, optional
-        Of the first rows, to all outputs of the raw prediction. Its totals are compared, and
-        without it the prediction of the trees.
-    of_class : bool
-        Whether the class that a row is predicted as counts, too.
+    `table` has the rows as the trees see them, `offset` what is added to each beside the trees. Of
+    `piece`, attributions of the first rows to all outputs, the totals are compared; without it the
+    prediction of the trees. `of_class` says whether the predicted class counts, too.
     """
     inner, _ = unwrap(model)
     n_samples = table.shape[0] if piece is None else len(piece.values)

@@ -49,17 +49,7 @@ def in_words(units: Units, forest) -> str:
 def refusal(model_output, kind, needed, units, name) -> ValueError:
     """The error that a model has not the units for what is to be explained.
 
-    Parameters
-    ----------
-    model_output : str
-    kind : {"tree_output", "objective"}
-        The field of Units that does not fit.
-    needed : str
-        What it must be.
-    units : Units
-        Of the model.
-    name : str
-        What the model is called.
+    `kind`, "tree_output" or "objective", is the field of `units` that is not `needed`.
     """
     quantity = "objective" if kind == "objective" else "raw output"
     own_unit = getattr(units, kind) or "another one"
