@@ -190,6 +190,8 @@ class Boosted(Format):
 
     has_units = predicts = True
     units_by_objective: ClassVar[dict] = {}
+    # Where a document has the name of the objective.
+    objective_keys: tuple[str, ...] = ()
     # Objectives whose prediction is not the sum of the trees, and those whose prediction is a
     # quantile of the target, or a risk.
     linked: tuple[str, ...] = ()
@@ -201,7 +203,9 @@ class Boosted(Format):
 
     def objective_of_content(self, content) -> str:
         """The same of what a file holds; "" if it has none."""
-        raise NotImplementedError
+        for key in self.objective_keys:
+            content = content.get(key, "") if isinstance(content, dict) else ""
+        return content if isinstance(content, str) else ""
 
     def units(self, model) -> Units:
         found = self.units_of(self.objective(model))

@@ -53,6 +53,7 @@ class CatBoost(Boosted):
     title = "CatBoost"
     packages = ("catboost",)
     json_key = "model_info"
+    objective_keys = ("model_info", "params", "loss_function", "type")
     tree_count = "iterations"
     quiet: ClassVar[dict] = {"verbose": 0, "allow_writing_files": False}
     own_mark = b"CBM1"
@@ -101,11 +102,6 @@ class CatBoost(Boosted):
             return str(model.get_all_params().get("loss_function")).partition(":")[0]
         except CatBoostError:
             return ""
-
-    def objective_of_content(self, content):
-        for key in ("model_info", "params", "loss_function", "type"):
-            content = content.get(key, "") if isinstance(content, dict) else ""
-        return content if isinstance(content, str) else ""
 
     def predicts_raw(self, model):
         return type(model).__name__ == "CatBoost"

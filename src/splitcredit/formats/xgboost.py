@@ -75,6 +75,7 @@ class XGBoost(Boosted):
     title = "XGBoost"
     packages = ("xgboost",)
     json_key = "learner"
+    objective_keys = ("learner", "objective", "name")
     absent = np.nan
     trusted = (
         "xgboost.core.Booster",
@@ -151,11 +152,6 @@ class XGBoost(Boosted):
     def objective(self, model):
         booster, _ = _booster_and_rounds(model)
         return json.loads(booster.save_config())["learner"]["objective"]["name"]
-
-    def objective_of_content(self, content):
-        for key in ("learner", "objective", "name"):
-            content = content.get(key, "") if isinstance(content, dict) else ""
-        return content if isinstance(content, str) else ""
 
     def own_prediction(self, model, forest, X):
         from xgboost import DMatrix
