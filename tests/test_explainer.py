@@ -39,7 +39,11 @@ def data():
     random = np.random.default_rng(0)
     X = random.normal(size=(N, P)).astype(np.float32)
     score = (X[:, 0] + X[:, 1] * X[:, 2]).astype(float)
-    return X, {"values": score, "two": (score > 0) * 1, "three": np.digitize(score, [-0.5, 0.5])}
+    two, three = (score > 0) * 1, np.digitize(score, [-0.5, 0.5])
+    of_other = np.digitize(X[:, 3], [-0.5, 0.5])
+    targets = {"values": score, "two": two, "three": three, None: None}
+    targets["targets"] = np.column_stack([score, 2 * X[:, 3] + score**2])
+    return X, {**targets, "classes": np.column_stack([two, of_other])}
 
 
 MODELS = {
@@ -67,12 +71,43 @@ MODELS = {
     "lightgbm, classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "two"),
     "lightgbm, three classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "three"),
 }
+SMALL, FEW = {"max_depth": 4, "random_state": 0}, {"n_estimators": 5}
+MORE = {
+    "isolation": (ensemble.IsolationForest(max_features=3, max_samples=33, random_state=0), None),
+    "forest, targets": (ensemble.RandomForestRegressor(5, **SMALL), "targets"),
+    "extra-trees, targets": (ensemble.ExtraTreesRegressor(5, **SMALL), "targets"),
+    "decision tree, targets": (tree.DecisionTreeRegressor(**SMALL), "targets"),
+    "xgboost, targets": (xgboost.XGBRegressor(max_depth=4, **FEW), "targets"),
+    "xgboost, dart": (
+        xgboost.XGBRegressor(max_depth=4, booster="dart", rate_drop=0.4, seed=1, **FEW),
+        "values",
+    ),
+    "lightgbm, dart": (
+        lightgbm.LGBMRegressor(boosting_type="dart", drop_rate=0.5, verbose=-1, **FEW),
+        "values",
+    ),
+}
+# Models that shap does not take, or does not add up for.
+OURS = {
+    "isolation, one row a tree": (ensemble.IsolationForest(max_samples=1, random_state=0), None),
+    "forest, targets of classes": (ensemble.RandomForestClassifier(5, **SMALL), "classes"),
+    "bagging": (ensemble.BaggingRegressor(tree.DecisionTreeRegressor(max_depth=4), 5), "targets"),
+    "votes": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "two"),
+    "votes, three": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "three"),
+    "xgboost, vectors": (
+        xgboost.XGBRegressor(max_depth=4, multi_strategy="multi_output_tree", **FEW),
+        "targets",
+    ),
+}
+AGAINST = [(n, p) for n in MODELS | MORE for p in ("interventional", "tree_path_dependent")]
+# Against a background shap leaves out the weights that dropout gives to the trees.
+AGAINST.remove(("xgboost, dart", "interventional"))
 
 
 @cache
 def fitted(name):
     """A model and its targets."""
-    model, target = MODELS[name]
+    model, target = (MODELS | MORE | OURS)[name]
     X, y = data()
     return model.fit(X, y[target]), y[target]
 
@@ -93,8 +128,7 @@ def of_shap(call, *arguments, **keywords):
         return call(*arguments, **keywords)
 
 
-@pytest.mark.parametrize("perturbation", ["interventional", "tree_path_dependent"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "perturbation"), AGAINST)
 def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
     X = data()[0]
     rows = X[:6]
@@ -104,7 +138,7 @@ def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
     assert twins.largest_error(values, expected) <= SINGLE
     assert np.shape(ours.expected_value) == np.shape(theirs.expected_value)
     mean = theirs.expected_value
-    if name == "xgboost, three classes" and perturbation == "interventional":
+    if name in ("xgboost, three classes", "xgboost, targets") and ours.data is not None:
         # shap takes the base score of the first class for all.
         mean = fitted(name)[0].predict(X[50:90], output_margin=True).mean(axis=0)
     assert np.allclose(ours.expected_value, mean, rtol=SINGLE, atol=SINGLE)
@@ -115,6 +149,23 @@ def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
     assert explanation.output_names == expected.output_names
     assert explanation.feature_names == expected.feature_names
     assert np.array_equal(explanation.data, expected.data)
+    interactions = ours.shap_interaction_values(rows)
+    assert twins.largest_error(interactions.sum(axis=2), values) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("against_background", [False, True])
+@pytest.mark.parametrize("name", [*OURS, "xgboost, dart"])
+def test_models_that_shap_does_not_take_add_up_to_their_own_prediction(name, against_background):
+    """Which the check of additivity compares with, for every model of these libraries."""
+    X, model = data()[0], fitted(name)[0]
+    ours = TreeExplainer(model, X[50:90] if against_background else None)
+    explanation = ours(X[:6])
+    predicted = ours.model.own_prediction(X[:6])
+    totals = (explanation.base_values + explanation.values.sum(axis=1)).reshape(predicted.shape)
+    assert twins.largest_error(totals, predicted) <= SINGLE
+    assert explanation.values.shape == (
+        (6, 5) if predicted.shape[1] == 1 else (6, 5, predicted.shape[1])
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if "xgboost" not in name])
@@ -429,12 +480,13 @@ def test_attributions_that_do_not_add_up_are_refused(monkeypatch, against):
     ours.shap_values(X[:6], check_additivity=False)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_conversion_that_predicts_otherwise_is_refused(monkeypatch, name):
+@pytest.mark.parametrize("name", MODELS | MORE | OURS)
+def test_a_conversion_that_predicts_otherwise_is_refused(name):
     model, X = fitted(name)[0], data()[0]
     ours = TreeExplainer(model)
     forest = ours.model.forest
-    ours.model.forest = explained.replace(forest, value=forest.value * (1 + 1e-3))
+    changed = {"value": forest.value * (1 + 1e-3), "base": forest.base + 1e-3}
+    ours.model.forest = explained.replace(forest, **changed)
     with pytest.raises(ValueError, match=r"the converted trees predict .*, and the model gives"):
         ours.shap_values(X[:6])
     ours.shap_values(X[:6], check_additivity=False)
