@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -24,7 +25,6 @@ import splitcredit
 import twins
 from splitcredit import TreeExplainer
 from splitcredit.explainer import additivity
-from splitcredit.explainer import model as explained
 from splitcredit.explainer.rows import with_covers_of
 
 # Basis of 1e-6: single precision, in which shap keeps leaves, weights and sums against a
@@ -486,7 +486,7 @@ def test_a_conversion_that_predicts_otherwise_is_refused(name):
     ours = TreeExplainer(model)
     forest = ours.model.forest
     changed = {"value": forest.value * (1 + 1e-3), "base": forest.base + 1e-3}
-    ours.model.forest = explained.replace(forest, **changed)
+    ours.model.forest = replace(forest, **changed)
     with pytest.raises(ValueError, match=r"the converted trees predict .*, and the model gives"):
         ours.shap_values(X[:6])
     ours.shap_values(X[:6], check_additivity=False)

@@ -15,7 +15,7 @@ from splitcredit import _progress
 from splitcredit._forest_checks import prepared
 from splitcredit._tables import refuse_categories, refuse_container, refuse_times
 from splitcredit.attribution import Attribution
-from splitcredit.formats.containers import opened, with_offset
+from splitcredit.formats.containers import rows_in, with_offset
 
 # The parameter that is not the same for all chunks.
 ERROR = "largest_standard_error"
@@ -102,7 +102,7 @@ def _checked(forest, X, rows, keep) -> dict:
 
 def as_table(forest, X):
     """X as something with rows to take; ValueError if it has none."""
-    X = opened(X)
+    X = rows_in(X)
     refuse_container(X)
     is_table = hasattr(X, "columns") or hasattr(X, "column_names")
     if not hasattr(X, "shape") or (is_table and not hasattr(X, "iloc")):

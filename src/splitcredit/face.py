@@ -26,7 +26,7 @@ from splitcredit.formats import (
     to_forest,
     unit_of,
 )
-from splitcredit.formats.containers import name_of_offset, offsets, opened
+from splitcredit.formats.containers import name_of_offset, offsets, rows_in
 from splitcredit.formats.own import check as check_own
 from splitcredit.gaps import prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
@@ -683,7 +683,7 @@ def _opened(model, X, method, parameters):
         parameters = parameters | {"groups": _groups.listed(parameters["groups"])}
     given = X
     opening = forest_rows_and_start if method in _OF_PREDICTION else forest_and_rows
-    forest, X, background, *start = opening(model, opened(X, model), parameters.get("background"))
+    forest, X, background, *start = opening(model, rows_in(X, model), parameters.get("background"))
     X = _chunks.as_table(forest, X)
     offset, what = offsets(given, forest) if method in _OF_PREDICTION else None, ""
     if offset is not None:

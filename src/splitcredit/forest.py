@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -412,6 +412,19 @@ def _is_array_of_other_numbers(X):
             return False
     is_array = isinstance(X, np.ndarray) and X.dtype.kind in "iuf"
     return is_array and X.dtype not in (np.float32, np.float64)
+
+
+def part(forest: Forest, first: int, last: int) -> Forest:
+    """Consecutive trees of a forest."""
+    a, b = forest.tree_offsets[first], forest.tree_offsets[last]
+    names = "feature threshold left right value cover impurity missing_left column".split()
+    nodes = {name: getattr(forest, name) for name in names}
+    cut: dict[str, Any] = {k: None if nodes[k] is None else nodes[k][a:b] for k in names}
+    for side in ("left", "right"):
+        cut[side] = np.where(cut[side] < 0, -1, cut[side] - a)
+    cut["tree_offsets"] = forest.tree_offsets[first : last + 1] - a
+    cut["inbag"] = None if forest.inbag is None else forest.inbag[first:last]
+    return replace(forest, **cut)
 
 
 def array_hash(X) -> str:

@@ -14,8 +14,9 @@ import pandas as pd
 from splitcredit import _methods, _progress
 from splitcredit._methods import PRESETS
 from splitcredit.attribution import Importance
-from splitcredit.auditing.subject import EXPLAINED, Subject, Z, part, unfitted_copy
+from splitcredit.auditing.subject import EXPLAINED, Subject, Z, unfitted_copy
 from splitcredit.face import explain, explain_chunks, importance
+from splitcredit.forest import part
 from splitcredit.formats import format_of
 
 if TYPE_CHECKING:

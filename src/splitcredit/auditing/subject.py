@@ -5,7 +5,6 @@ All limits depend on sizes and never on a clock, so that the same seed gives the
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,9 +13,9 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from splitcredit import _chunks
-from splitcredit.forest import Forest
+from splitcredit.forest import Forest, part
 from splitcredit.formats import are_targets, format_of, to_forest, unwrap
-from splitcredit.formats.containers import opened
+from splitcredit.formats.containers import rows_in
 from splitcredit.importances._training import checked_training_data, refuse_without_oob, targets_of
 
 # Rows that an audit takes, and numbers of a table whose every row is needed.
@@ -170,7 +169,7 @@ class Subject:
 
     def _table(self, X, y, what, keeps_all):
         try:
-            X = opened(X)
+            X = rows_in(X)
             X = np.asarray(X) if isinstance(X, (list, tuple)) else X
             y = None if y is None else np.asarray(y)
         except (TypeError, ValueError) as error:
@@ -223,19 +222,6 @@ def taken(X, rows):
 def drawn(rng, n: int, most: int) -> np.ndarray:
     """At most so many of n rows, without replacement, in their order."""
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
-
-
-def part(forest: Forest, first: int, last: int) -> Forest:
-    """Consecutive trees of a forest."""
-    a, b = forest.tree_offsets[first], forest.tree_offsets[last]
-    names = "feature threshold left right value cover impurity missing_left column".split()
-    nodes = {name: getattr(forest, name) for name in names}
-    fields: Any = {name: None if nodes[name] is None else nodes[name][a:b] for name in names}
-    for side in ("left", "right"):
-        fields[side] = np.where(fields[side] < 0, -1, fields[side] - a)
-    fields["tree_offsets"] = forest.tree_offsets[first : last + 1] - a
-    fields["inbag"] = None if forest.inbag is None else forest.inbag[first:last]
-    return replace(forest, **fields)
 
 
 def score(scores, codes, is_classifier) -> tuple[float, np.ndarray]:

@@ -5,13 +5,12 @@ Also its raw prediction by its own library, and the curve from that to a ``model
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.forest import Forest
+from splitcredit.forest import Forest, part
 from splitcredit.formats import format_of, to_forest
 from splitcredit.formats._nodes import UnsupportedModelError
 from splitcredit.formats._unwrap import is_pipeline, is_search, unfrozen
@@ -101,7 +100,7 @@ class ExplainedModel:
         n_trees = self.format.first_trees(self._fitted, forest, int(tree_limit))
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
-        return _first_trees(forest, n_trees)
+        return part(forest, 0, n_trees)
 
 
 def refuse_wrapped(model):
@@ -116,19 +115,6 @@ def refuse_wrapped(model):
             f"this {name} transforms rows before its trees see them: pass its last step, "
             "model[-1], and rows that model[:-1].transform gives"
         )
-
-
-def _first_trees(forest, n_trees):
-    nodes = slice(forest.tree_offsets[n_trees])
-    arrays = ("feature", "threshold", "left", "right", "value", "cover")
-    optional = ("impurity", "missing_left", "column")
-    fields = {name: getattr(forest, name) for name in arrays + optional}
-    return replace(
-        forest,
-        **{name: None if array is None else array[nodes] for name, array in fields.items()},
-        tree_offsets=forest.tree_offsets[: n_trees + 1],
-        inbag=None,
-    )
 
 
 class Curve(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from splitcredit._names import as_known, labels_of_columns
 from splitcredit._tables import dense, named, refuse_container, with_nan
 from splitcredit.forest import Forest
-from splitcredit.formats.containers import opened
+from splitcredit.formats.containers import rows_in
 
 
 def as_rows(X, forest) -> tuple:
@@ -18,7 +18,7 @@ def as_rows(X, forest) -> tuple:
     Returns tuple of an array or DataFrame (n_samples, n_features), and bool. A Series whose index
     holds names, or the numbers that name the features, becomes a DataFrame of one row.
     """
-    X = dense(opened(X), forest.absent)
+    X = dense(rows_in(X), forest.absent)
     if hasattr(X, "columns"):
         return X, False
     if (

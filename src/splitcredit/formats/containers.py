@@ -8,7 +8,7 @@ from splitcredit._tables import records
 from splitcredit.formats import FORMATS
 
 
-def opened(X, model=None):
+def rows_in(X, model=None):
     """The rows of a container, or of dicts as a DataFrame; anything else as it is.
 
     Returns sparse matrix, array or DataFrame (n_samples, n_features). ValueError if the container

@@ -12,7 +12,7 @@ from splitcredit._names import names_of_columns
 from splitcredit._tables import check_whole, refuse_container
 from splitcredit.attribution import Importance
 from splitcredit.formats import format_of, to_forest, unwrap
-from splitcredit.formats.containers import opened
+from splitcredit.formats.containers import rows_in
 from splitcredit.importances._training import refuse_targets_of_several, targets_of
 
 REQUIRES = ("score",)
@@ -86,7 +86,7 @@ def importance(
     from sklearn.metrics import check_scoring
 
     check_whole("random_state", random_state)
-    X = opened(X, model)
+    X = rows_in(X, model)
     refuse_container(X)
     if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
         X = X.to_pandas()
