@@ -11,6 +11,7 @@ import numpy as np
 from splitcredit.forest import Forest
 from splitcredit.formats import _nodes
 from splitcredit.formats.sklearn import Sklearn
+from splitcredit.formats.units import Units
 
 
 class NGBoost(Sklearn):
@@ -49,6 +50,10 @@ class NGBoost(Sklearn):
             "several_targets": True,
         }
         return Forest(**{**of_leaves(model, arrays, labels, "sum"), **KIND, "base": base})
+
+    def units(self, model):
+        """The base class of its models, which may be fitted, too, says nothing."""
+        return super().units(model) if "sklearn" in self.packages_of(model) else Units()
 
     def own_prediction(self, model, forest, X):
         return model.pred_param(np.asarray(X))
