@@ -361,8 +361,8 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     for tree, start in zip(trees, offsets, strict=False):
         keys = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
         codes, split, first, size = (_numbers(tree[key], np.int64) for key in keys)
-        bounds = np.append(first, len(codes))
-        if not np.array_equal(np.diff(bounds), size) or min(*codes, *split, 0) < 0:
+        is_whole = np.array_equal(np.diff(np.append(first, len(codes))), size)
+        if not is_whole or (codes < 0).any() or (split < 0).any():
             raise ValueError("the categories of splits contradict each other: save it again")
         by_category = np.flatnonzero(_numbers(tree["split_type"], np.uint8))
         if any(_is_split(arrays, new_index[start + k]) for k in {*by_category} ^ {*split}):
