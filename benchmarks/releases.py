@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DECODE = {
     "json": lambda content: json.dumps(content).encode(),
     "ubj": base64.b64decode,
-    "binary": base64.b64decode,
     "text": str.encode,
 }
 HEAD = (

@@ -41,14 +41,12 @@ DECIMALS = ("split_conditions", "base_weights", "loss_changes", "sum_hessian", "
 ENDINGS = {
     "xgboost-json": ".json",
     "xgboost-ubj": ".ubj",
-    "xgboost-binary": ".deprecated",
     "lightgbm": ".txt",
     "catboost": ".json",
     "skops": ".skops",
     "npz": ".npz",
 }
-# Format -> the library that predicts with its files. Those of today read no binary files of
-# XGBoost, and a Forest has no other library.
+# Format -> the library that predicts with its files; a Forest has no other library.
 LIBRARIES = {
     "xgboost-json": "xgboost",
     "xgboost-ubj": "xgboost",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from lightgbm import LGBMClassifier, LGBMRegressor
@@ -419,3 +423,42 @@ def raw_score(model, X) -> np.ndarray:
     else:
         score = getattr(model, "decision_function", model.predict)(X)
     return np.asarray(score, dtype=float).reshape(len(X), -1)
+
+
+class Stored(NamedTuple):
+    """A model that a release of its library has saved, and what it gave for some rows."""
+
+    files: dict  # form -> bytes
+    rows: np.ndarray
+    raw: np.ndarray  # (n_rows, n_outputs)
+    explained: np.ndarray
+    contributions: np.ndarray | None  # of the explained rows, (n_rows, n_features + 1, n_outputs)
+
+
+_DECODED = {
+    "json": lambda content: json.dumps(content).encode(),
+    "model": lambda content: json.dumps(content).encode(),
+    "ubj": base64.b64decode,
+    "text": str.encode,
+}
+
+
+def _stored(entry):
+    rows = np.array(entry["rows"], float)
+    explained, contributions = np.array(entry.get("explained", rows), float), None
+    if "contributions" in entry or "shap" in entry:
+        shape = (len(explained), -1, explained.shape[1] + 1)
+        contributions = np.reshape(entry.get("contributions", entry.get("shap")), shape)
+        contributions = contributions.transpose(0, 2, 1)
+    raw = np.reshape(entry.get("raw", entry.get("margins")), (len(rows), -1))
+    files = {form: decode(entry[form]) for form, decode in _DECODED.items() if form in entry}
+    return Stored(files, rows, raw, explained, contributions)
+
+
+# Library, release and task -> the model; made by the scripts beside the files with each release.
+_MODELS = Path(__file__).parent / "models"
+STORED = {
+    f"{path.relative_to(_MODELS).with_suffix('')}, {task}": _stored(entry)
+    for path in sorted(_MODELS.rglob("*.json"))
+    for task, entry in json.loads(path.read_text(encoding="utf-8")).items()
+}

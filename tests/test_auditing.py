@@ -21,7 +21,8 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import splitcredit
 from splitcredit.auditing import sections
-from splitcredit.auditing.subject import Subject, error_of, part, score
+from splitcredit.auditing.subject import Subject, error_of, score
+from splitcredit.forest import part
 
 NAUGHTY = '<script>alert("$x$")</script>'
 RULE = """question,property,measure,method,parameters,holds,low,high,n_data_sets,random,rests_on

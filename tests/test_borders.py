@@ -22,9 +22,9 @@ ALLOWED = {
     "_sklearn_boosting.py": {
         *("_predictors", "_preprocessor", "_baseline_prediction", "_raw_predict_init"),
     },
-    "sklearn.py": {"_predictors"},
+    "_sklearn_models.py": {"_predictors"},
     # The sum of the trees before the link: no public method gives it for all losses.
-    "own.py": {"_baseline_prediction", "_preprocessor", "_raw_predict"},
+    "_sklearn_predictions.py": {"_baseline_prediction", "_preprocessor", "_raw_predict"},
 }
 
 

@@ -9,7 +9,7 @@ import twins
 import twins_bounds
 from forests import grow, leaf, split
 from reproduction import datasets
-from splitcredit.convert import to_forest
+from splitcredit.formats import to_forest
 from splitcredit.gaps import perturbations
 from splitcredit.gaps.bounds import largest_pgi2
 from splitcredit.gaps.greedy import greedy_ranking

@@ -18,7 +18,7 @@ import twins_sage
 from forests import random_forest
 from splitcredit import Forest, TreeExplainer, explain, interactions, to_forest
 from splitcredit.categories import Categories
-from splitcredit.convert._nodes import members_of
+from splitcredit.formats._nodes import members_of
 from splitcredit.gaps import prediction_gap, randomizing, sampling
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
 

@@ -2,7 +2,6 @@
 
 import copy
 import json
-from pathlib import Path
 
 import lightgbm
 import numpy as np
@@ -12,72 +11,46 @@ import xgboost
 from sklearn.exceptions import NotFittedError
 
 import twins
+from forests import STORED
 from splitcredit import Forest, explain, to_forest
-from splitcredit.convert import are_targets
-from splitcredit.convert.catboost import EMPTY, from_content
 from splitcredit.forest import array_hash
+from splitcredit.formats import are_targets
+from splitcredit.formats.catboost import EMPTY, from_content
 from test_forest import assert_equal_forests
 
-# Made by tests/models/make_catboost.py.
-STORED = json.loads(
-    (Path(__file__).parent / "models" / "catboost-1.2.10.json").read_text(encoding="utf-8")
-)
-
-
-def numbers(table):
-    """Rows as CatBoost takes them."""
-    return np.array(table, dtype=float)
-
-
-@pytest.mark.parametrize("name", STORED)
-def test_raw_values_are_those_of_catboost(name, tmp_path):
-    """For rows on borders, a step beside them, and with NaN."""
-    stored = STORED[name]
-    (tmp_path / "model.json").write_text(json.dumps(stored["model"]))
-    forest = to_forest(tmp_path / "model.json")
-    raw = forest.predict(numbers(stored["rows"]))
-    assert twins.largest_error(raw, stored["raw"]) <= twins.ROUNDING
-    assert (forest.cover_kind, forest.x_dtype, forest.strict) == ("leaf_weights", "float32", False)
-
-
+DOCUMENTS = {
+    name.removeprefix("catboost-1.2.10, "): json.loads(stored.files["model"])
+    for name, stored in STORED.items()
+    if name.startswith("catboost-1.2.10")
+}
 # There CatBoost's own values do not add up to its prediction: they are off by up to 2.
 NOT_ADDITIVE = "leaf by leaf"
 
 
-@pytest.mark.parametrize("name", [n for n in STORED if n != NOT_ADDITIVE])
-def test_tree_shap_equals_catboost(name):
-    stored = STORED[name]
-    ours = explain(from_content(stored["model"], "model"), numbers(stored["explained"]))
-    theirs = np.array(stored["shap"])
-    theirs = theirs.reshape(len(theirs), ours.values.shape[2], -1).transpose(0, 2, 1)
-    assert twins.largest_error(ours.values, theirs[:, :-1]) <= twins.UNWINDING
-    assert twins.largest_error(ours.baseline, theirs[0, -1]) <= twins.UNWINDING
-
-
 def test_tree_shap_equals_the_twin_where_catboost_is_not_additive():
-    stored = STORED[NOT_ADDITIVE]
-    rows = numbers(stored["explained"])
-    forest = from_content(stored["model"], "model")
-    totals = np.sum(stored["shap"], axis=1)
-    assert np.abs(totals - forest.predict(rows)[:, 0]).max() > 0.1
+    stored = STORED[f"catboost-1.2.10, {NOT_ADDITIVE}"]
+    rows, totals = stored.explained, stored.contributions.sum(axis=1)
+    forest = from_content(DOCUMENTS[NOT_ADDITIVE], "model")
+    assert np.abs(totals[:, 0] - forest.predict(rows)[:, 0]).max() > 0.1
     twin = twins.tree_shap_by_subsets(forest, rows).astype(float)
     assert twins.largest_error(explain(forest, rows).values, twin) <= twins.ROUNDING
 
 
 def test_outputs_have_the_labels_of_the_model():
-    names = {name: from_content(STORED[name]["model"], "model").output_names for name in STORED}
+    names = {name: from_content(DOCUMENTS[name], "model").output_names for name in DOCUMENTS}
     assert names["regression"] == ("output",) and names["binary"] == ("yes",)
     assert names["classes"] == ("0", "1", "2") and names["two targets"] == ("y0", "y1")
     assert names["several labels"] == ("0", "1")
 
 
-@pytest.mark.parametrize("name", STORED)
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_predicted_output_is_one_of_the_classes_whatever_they_are_called(name):
     """Classes may be called "y0", as targets are. Several labels of a row are targets."""
-    stored = copy.deepcopy(STORED[name])
+    content = copy.deepcopy(DOCUMENTS[name])
     if name.startswith("classes"):
-        stored["model"]["model_info"]["class_params"]["class_names"] = ["y0", "y1", "y2"]
-    forest, rows = from_content(stored["model"], "model"), numbers(stored["explained"])
+        content["model_info"]["class_params"]["class_names"] = ["y0", "y1", "y2"]
+    forest = from_content(content, "model")
+    rows = STORED[f"catboost-1.2.10, {name}"].explained
     several = name in ("two targets", "several labels")
     for read in (forest, Forest.from_arrays(forest.to_arrays())):
         assert are_targets(read) is several
@@ -90,7 +63,7 @@ def test_the_predicted_output_is_one_of_the_classes_whatever_they_are_called(nam
 
 @pytest.mark.parametrize(("name", "several"), [("two targets", True), ("classes", False)])
 def test_names_tell_targets_of_a_forest_that_an_earlier_version_wrote(name, several):
-    arrays = from_content(STORED[name]["model"], "model").to_arrays()
+    arrays = from_content(DOCUMENTS[name], "model").to_arrays()
     del arrays["several_targets"]
     assert are_targets(Forest.from_arrays(arrays)) is several
 
@@ -98,9 +71,7 @@ def test_names_tell_targets_of_a_forest_that_an_earlier_version_wrote(name, seve
 def one_tree(weights, splits=2):
     """A tree by hand: x0 > 0 is the lower bit of a leaf's number, x1 > 0 the higher."""
     features = [{"feature_id": "", "flat_feature_index": j, "borders": [0.0]} for j in range(2)]
-    conditions = [
-        {"float_feature_index": j, "border": 0.0, "split_index": j} for j in range(splits)
-    ]
+    conditions = [{"split_index": j} for j in range(splits)]
     leaves = {"leaf_values": [1.0, 2.0, 4.0, 8.0][: 2**splits], "leaf_weights": weights}
     return {
         "features_info": {"float_features": features},
@@ -134,7 +105,7 @@ def test_leaves_without_rows_have_no_part_in_expectations():
 
 def test_what_a_Forest_cannot_hold_is_refused(tmp_path):
     for key, kind in (("categorical_features", "categorical f"), ("text_features", "text feat")):
-        model = copy.deepcopy(STORED["regression"]["model"])
+        model = copy.deepcopy(DOCUMENTS["regression"])
         model["features_info"][key] = [{"feature_index": 0}]
         with pytest.raises(ValueError, match=f"this model has {kind}.*encode them as numbers"):
             from_content(model, "model")
@@ -175,7 +146,7 @@ def test_model_files_are_recognized_by_their_content(tmp_path):
     forest = to_forest(str(tmp_path / "text"), X)
     assert forest.training_hash == array_hash(X)
     assert_equal_forests(to_forest(tmp_path / "text"), to_forest(booster))
-    model = STORED["classes"]["model"]
+    model = DOCUMENTS["classes"]
     (tmp_path / "cat").write_text(json.dumps(model))
     assert_equal_forests(to_forest(tmp_path / "cat"), from_content(model, "model"))
 
@@ -195,7 +166,7 @@ def test_a_path_that_leads_to_no_file_is_named():
 def test_names_that_are_numbers_are_names():
     """CatBoost finds the columns of a table by such names, in any order; those of arrays are ""."""
     features = [{"feature_id": str(j), "flat_feature_index": j, "borders": [0.0]} for j in range(2)]
-    leaves = {"splits": [{"float_feature_index": 0, "border": 0.0}], "leaf_values": [1.0, 2.0]}
+    leaves = {"splits": [{"split_index": 0}], "leaf_values": [1.0, 2.0]}
     model = {"features_info": {"float_features": features}, "scale_and_bias": [1, [0.0]]}
     model |= {"oblivious_trees": [leaves | {"leaf_weights": [1, 1]}], "model_info": {}}
     forest = from_content(model, "model")
@@ -205,7 +176,7 @@ def test_names_that_are_numbers_are_names():
 
 def test_classes_of_a_given_number_have_their_numbers_for_names():
     """A classifier that was taken for a model of several targets."""
-    model = copy.deepcopy(STORED["classes"]["model"])
+    model = copy.deepcopy(DOCUMENTS["classes"])
     parameters = {"class_names": [], "class_to_label": [0, 1, 2], "classes_count": 3}
     model["model_info"]["class_params"] = parameters
     forest = from_content(model, "model")

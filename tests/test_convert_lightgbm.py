@@ -13,8 +13,8 @@ import splitcredit
 import twins
 from forests import boosted
 from splitcredit import to_forest
-from splitcredit.convert.lightgbm import _pieces
 from splitcredit.forest import array_hash
+from splitcredit.formats.lightgbm import _pieces
 from test_forest import assert_equal_forests
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,22 +11,19 @@ from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import twins
-from forests import boosted, raw_score
+from forests import STORED, boosted, raw_score
 from splitcredit import to_forest
-from splitcredit.convert import _ubjson
-from splitcredit.convert.xgboost import from_content
 from splitcredit.forest import array_hash
+from splitcredit.formats import _ubjson
+from splitcredit.formats.xgboost import from_content
 from splitcredit.gaps.prediction_gap import pg2
 from test_forest import assert_equal_forests
 
-# Made by tests/models/make_xgboost.py with each release.
 RELEASES = ("2.1.4", "3.0.5", "3.2.0", "3.4.1")
-STORED = {
-    f"{release}, {kind}": stored
-    for release in RELEASES
-    for kind, stored in json.loads(
-        (Path(__file__).parent / "models" / f"xgboost-{release}.json").read_text()
-    ).items()
+DOCUMENTS = {
+    name.removeprefix("xgboost-"): json.loads(stored.files["model"])
+    for name, stored in STORED.items()
+    if name.startswith("xgboost-")
 }
 FLOAT32 = 1e-5  # relative; XGBoost adds up in float32
 
@@ -49,34 +45,24 @@ def drawn(n=120, p=3, seed=0):
     return rng.normal(size=(n, p)), rng
 
 
-@pytest.mark.parametrize("name", STORED)
-def test_every_release_gives_the_margins_it_printed(name, tmp_path):
-    stored = STORED[name]
-    (tmp_path / "model.json").write_text(json.dumps(stored["model"]))
-    forest = to_forest(tmp_path / "model.json")
-    ours = forest.predict(np.array(stored["rows"], dtype=float))
-    assert twins.largest_error(ours, stored["margins"]) <= FLOAT32
-    assert (forest.cover_kind, forest.x_dtype, forest.strict) == ("sum_hessian", "float32", True)
-
-
 def test_the_stored_models_have_all_forms_of_the_base_score():
     """Text of one number, of a list, one number a class; and nodes cut off by pruning."""
     scores = {
-        name: s["model"]["learner"]["learner_model_param"]["base_score"]
-        for name, s in STORED.items()
+        name: content["learner"]["learner_model_param"]["base_score"]
+        for name, content in DOCUMENTS.items()
     }
     assert scores["2.1.4, classes"] == "5E-1"
     assert scores["3.2.0, binary, given base"] == "[2.5E-1]"
     assert len(set(json.loads(scores["3.4.1, classes"]))) == 3
     for release in RELEASES:
-        model = STORED[f"{release}, pruned"]["model"]["learner"]["gradient_booster"]["model"]
+        model = DOCUMENTS[f"{release}, pruned"]["learner"]["gradient_booster"]["model"]
         assert any(tree["tree_param"]["num_deleted"] != "0" for tree in model["trees"])
 
 
-@pytest.mark.parametrize("name", [n for n in STORED if n.startswith(xgboost.__version__)])
+@pytest.mark.parametrize("name", [n for n in DOCUMENTS if n.startswith(xgboost.__version__)])
 def test_file_and_Booster_give_the_same_forest(name, tmp_path):
     booster = xgboost.Booster()
-    booster.load_model(bytearray(json.dumps(STORED[name]["model"]).encode()))
+    booster.load_model(bytearray(json.dumps(DOCUMENTS[name]).encode()))
     for ending in ("json", "ubj"):
         booster.save_model(tmp_path / f"model.{ending}")
         assert_equal_forests(to_forest(tmp_path / f"model.{ending}"), to_forest(booster))
@@ -143,7 +129,7 @@ def test_an_objective_of_ones_own_has_the_base_score_as_margin():
 
 
 def test_leaf_values_and_thresholds_are_those_of_the_model():
-    stored = STORED["3.2.0, regression"]["model"]
+    stored = DOCUMENTS["3.2.0, regression"]
     forest = read_content(stored)
     k = 0
     for tree in stored["learner"]["gradient_booster"]["model"]["trees"]:
@@ -284,7 +270,7 @@ def test_weights_whose_sum_is_infinite_are_named():
 
 
 def test_unknown_objectives_and_boosters_are_refused():
-    stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
+    stored = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
     stored["learner"]["objective"]["name"] = "reg:new"
     with pytest.raises(
         ValueError, match=r"this model was fitted with the objective 'reg:new'.*: f"
@@ -386,7 +372,7 @@ def test_damaged_trees_are_read_or_refused_as_if_read_one_by_one(monkeypatch):
 
 
 def test_vector_leaves_of_older_files_are_refused():
-    stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
+    stored = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
     trees = stored["learner"]["gradient_booster"]["model"]["trees"]
     trees[1]["tree_param"]["size_leaf_vector"] = "2"
     with pytest.raises(ValueError, match=r"several values in each leaf.*before 3\.2"):
@@ -394,7 +380,7 @@ def test_vector_leaves_of_older_files_are_refused():
 
 
 def test_the_base_score_is_the_float32_that_its_decimals_stand_for():
-    stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
+    stored = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
     stored["learner"]["learner_model_param"]["base_score"] = "[1E-1]"
     assert read_content(stored).base.tolist() == [float(np.float32(0.1))] != [0.1]
 

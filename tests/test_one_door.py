@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
-from splitcredit import _methods, _progress, _ranks, convert, importances, to_forest
+from splitcredit import _methods, _progress, _ranks, formats, importances, to_forest
 from splitcredit.gaps import (
     greedy,
     optimum,
@@ -1079,7 +1079,7 @@ def test_trees_that_predict_something_else_than_the_model_are_noticed(
     """For every library: a check that could not fail would pass, too."""
     X, y = data
     y = pd.cut(y, 3, labels=False)
-    model, right = GUARDED[name].fit(X, y), convert._converted
+    model, right = GUARDED[name].fit(X, y), formats._converted
     method = "mda" if (name, method) == ("forest", "local_mdi") else method
 
     def call(**how):
@@ -1087,7 +1087,7 @@ def test_trees_that_predict_something_else_than_the_model_are_noticed(
 
     call()
     monkeypatch.setattr(
-        convert, "_converted", lambda m: replace(right(m), base=right(m).base + 0.01)
+        formats, "_converted", lambda m: replace(right(m), base=right(m).base + 0.01)
     )
     with pytest.raises(ValueError, match=r"for row 0 .*, 0\.0[12] away: .*check_additivity=False"):
         call()

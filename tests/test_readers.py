@@ -127,7 +127,7 @@ def text_of_model():
 @pytest.mark.parametrize(
     ("line", "damaged", "message"),
     [
-        ("threshold=", "threshold=x", "has threshold that are no numbers, save it again: could"),
+        ("threshold=", "threshold=x", "in model.txt is damaged: could not convert string"),
         ("left_child=", "left_child=0.5 ", "has 13 left_child, expected 12"),
         ("left_child=1 ", "left_child=1.5 ", "has left_child that are no whole numbers: save it"),
         ("num_leaves=5", "num_leaves=5e-1", "has num_leaves that are no whole numbers: save it"),
@@ -135,7 +135,7 @@ def text_of_model():
     ],
 )
 def test_damaged_numbers_of_a_text_name_the_line(tmp_path, line, damaged, message):
-    text = text_of_model()
+    text = re.sub("^tree_sizes=.*\n", "", text_of_model(), flags=re.M)
     assert line in text
     path = tmp_path / "model.txt"
     path.write_text(re.sub("^" + re.escape(line), damaged, text, count=1, flags=re.M))

@@ -7,7 +7,7 @@ from reproduction import models, peers
 from reproduction.planning import checks, sweep
 from reproduction.planning import configuration as config
 from splitcredit import importances
-from splitcredit.convert import to_forest
+from splitcredit.formats import to_forest
 
 GRID = {"data": "led_sampled", "model": "extra_trees"}
 

@@ -22,12 +22,12 @@ LIBRARY, REPRODUCTION = SRC / "splitcredit", SRC / "reproduction"
 ORDER = {
     "splitcredit": [
         [
-            *("registry", "_names", "_progress", "_tables", "_containers"),
+            *("registry", "_names", "_progress", "_tables"),
             *("categories", "_forest_checks", "_stored"),
         ],
         ["_groups", "_plots", "_plot_kinds"],
         ["forest", "attribution"],
-        ["convert", "kernels"],
+        ["formats", "kernels"],
         ["_chunks", "_opened"],
         ["importances", "gaps", "_calls", "_handed_over", "_attributed", "_methods"],
         ["shapley_interactions"],

@@ -25,8 +25,8 @@ from sklearn.tree import DecisionTreeRegressor
 import splitcredit
 from splitcredit import TreeExplainer, explain, to_forest
 from splitcredit._names import as_known
-from splitcredit.convert.catboost import from_content
 from splitcredit.explainer.rows import names_of
+from splitcredit.formats.catboost import from_content
 from splitcredit.kernels import compiled
 
 rng = np.random.default_rng(0)
@@ -460,12 +460,11 @@ def test_the_error_for_columns_of_other_names_says_that_an_array_may_be_passed()
 
 def test_a_column_without_a_name_is_known_by_its_position():
     """CatBoost calls it so, where other columns have names."""
-    feature = {"flat_feature_index": 0, "has_nans": False, "nan_value_treatment": "AsIs"}
+    feature = {"flat_feature_index": 0, "borders": [0.5], "nan_value_treatment": "AsIs"}
     features = [
         {**feature, "flat_feature_index": j, "feature_id": n} for j, n in enumerate(["", "b"])
     ]
-    split = {"float_feature_index": 0, "border": 0.5}
-    tree = {"splits": [split], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
+    tree = {"splits": [{"split_index": 0}], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
     content = {"features_info": {"float_features": features}, "oblivious_trees": [tree]}
     content |= {"scale_and_bias": [1, [0.0]], "model_info": {}}
     forest = from_content(content, "model")

@@ -17,7 +17,8 @@ from sklearn.ensemble import (
 import splitcredit
 from splitcredit.auditing import sections
 from splitcredit.auditing.subject import Subject
-from splitcredit.convert import units
+from splitcredit.formats import format_of
+from splitcredit.formats.units import Units
 
 LGBMClassifier, LGBMRegressor = lightgbm.LGBMClassifier, lightgbm.LGBMRegressor
 XGBClassifier, XGBRegressor = xgboost.XGBClassifier, xgboost.XGBRegressor
@@ -122,17 +123,18 @@ def test_the_file_of_a_model_is_measured_as_the_model(model, tmp_path):
 @pytest.mark.parametrize(
     ("loss", "expected", "is_linked"),
     [
-        ("Tweedie", units.Units(), True),
-        ("RMSE", units.Units("raw_value", "squared_error"), False),
-        ("Logloss", units.Units("log_odds", "binary_crossentropy"), True),
-        (None, units.Units(), False),
+        ("Tweedie", Units(), True),
+        ("RMSE", Units("raw_value", "squared_error"), False),
+        ("Logloss", Units("log_odds", "binary_crossentropy"), True),
+        (None, Units(), False),
     ],
 )
 def test_files_of_catboost_name_their_loss(loss, expected, is_linked, tmp_path):
     information = {} if loss is None else {"params": {"loss_function": {"type": loss}}}
     path = tmp_path / "model.json"
     path.write_text(json.dumps({"model_info": information}))
-    assert units.units(path) == expected and units.has_link(path) == is_linked
+    assert format_of(path).units(path) == expected
+    assert format_of(path).has_link(path) == is_linked
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,7 @@ def test_an_audit_does_not_hold_a_sum_of_trees_against_targets_that_have_a_link(
     ],
 )
 def test_a_loss_says_whether_the_sum_of_the_trees_is_the_prediction(model, expected):
-    found = units.units(model.fit(X, TARGETS - TARGETS.min() + 1))
+    found = format_of(model).units(model.fit(X, TARGETS - TARGETS.min() + 1))
     assert (found.tree_output, found.objective) == expected
 
 
@@ -222,7 +224,8 @@ def test_a_booster_with_an_objective_of_its_users_own_has_no_units_and_no_link()
 
     rows = lightgbm.Dataset(X, TARGETS)
     booster = lightgbm.train({"objective": squared_error, "verbosity": -1}, rows, 3)
-    assert units.units(booster) == units.Units() and not units.has_link(booster)
+    library = format_of(booster)
+    assert library.units(booster) == Units() and not library.has_link(booster)
 
 
 @pytest.mark.parametrize("target", [0.0, 1.0])

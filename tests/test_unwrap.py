@@ -38,7 +38,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 import splitcredit
 import twins
 from splitcredit import TreeExplainer, to_forest
-from splitcredit.convert import _unwrap
+from splitcredit.formats import _unwrap
 from splitcredit.gaps import greedy, optimum, prediction_gap, sampling
 from splitcredit.gaps.randomizing import randomized_rmse
 from splitcredit.importances._training import targets_of
@@ -415,4 +415,4 @@ def test_only_a_detector_of_pyod_is_taken_for_what_it_holds():
     """Red if a model of another package is, for an attribute of that name."""
     model = RandomForestClassifier()
     model.detector_ = RandomForestClassifier()
-    assert _unwrap.thawed(model) is model
+    assert _unwrap.unfrozen(model) is model

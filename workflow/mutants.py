@@ -35,7 +35,7 @@ sys.path.insert(0, str(SOURCES))
 
 from reproduction.cache_folder import digest  # noqa: E402
 
-PLACES = [f"splitcredit/{name}" for name in ("kernels", "importances", "gaps", "convert")]
+PLACES = [f"splitcredit/{name}" for name in ("kernels", "importances", "gaps", "formats")]
 PLACES += ["reproduction/metrics"]
 # The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.
 TESTS = {
@@ -61,11 +61,11 @@ TESTS = {
     "gaps/sampling": "prediction_gap_sampling feature_removal categories one_door",
     "gaps/(randomizing|retraining)": "feature_removal trust unwrap categories one_door",
     "gaps": "prediction_gap prediction_gap_limits bounds missing_drawn single_precision",
-    "convert/(_?xgboost|_ubjson)": "convert_xgboost damaged_models former_releases units",
-    "convert/lightgbm": "convert_lightgbm damaged_models convert_boosting categories",
-    "convert/catboost": "convert_catboost damaged_models former_releases",
-    "convert/_?(sklearn|means|ngboost)": "means convert_sklearn damaged_models",
-    "convert": "units damaged_models kept_rows convert_boosting convert_lightgbm unwrap",
+    "formats/(xgboost|_ubjson)": "convert_xgboost damaged_models former_releases units",
+    "formats/(lightgbm|gpboost)": "convert_lightgbm damaged_models convert_boosting categories",
+    "formats/catboost": "convert_catboost damaged_models former_releases",
+    "formats/_?(sklearn|means|ngboost)": "means convert_sklearn damaged_models",
+    "formats": "units damaged_models kept_rows convert_boosting convert_lightgbm unwrap",
     "reproduction/metrics/.*(cluster|dendrogram)": "clustering lundberg2017_properties",
     "reproduction/metrics/(agree|sampl|model|cross)": "gajewski2025_sampling agreement",
     "reproduction/metrics/(.*subset|single|mdi)": "subset_forest score_metrics loecher2022_exact",

@@ -39,7 +39,7 @@ _HOME = {
     "interactions": "splitcredit.shapley_interactions",
     "methods": "splitcredit.face",
     "rank": "splitcredit.face",
-    "to_forest": "splitcredit.convert",
+    "to_forest": "splitcredit.formats",
 }
 
 # Each measure has a function of its name.

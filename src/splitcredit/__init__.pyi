@@ -6,7 +6,6 @@ from splitcredit.auditing import Audit as Audit
 from splitcredit.auditing import Comparison as Comparison
 from splitcredit.auditing import audit as audit
 from splitcredit.auditing import compare as compare
-from splitcredit.convert import to_forest as to_forest
 from splitcredit.explainer import TreeExplainer as TreeExplainer
 from splitcredit.face import explain as explain
 from splitcredit.face import explain_chunks as explain_chunks

@@ -22,13 +22,12 @@ def explained(
 ) -> Attribution:
     """Attribute all rows by a method, with its parameters; see the measures for the others."""
     value_dtype = _dtype(dtype)
-    if _handed_over.is_needed(model, method):
-        opened = Opened(model, X)
-        own = _handed_over.explain(
-            model, opened.given, check_additivity=check_additivity, **_given(parameters)
-        )
+    opened = _opened(method, model, X, parameters)
+    if _handed_over.is_needed(opened, method):
+        given = _given(parameters) | {"check_additivity": check_additivity}
+        own = _handed_over.explain(opened, **given)
         return replace(own, values=own.values.astype(value_dtype), source=opened.source)
-    opened, parameters = _opened(method, model, X, parameters)
+    parameters = _parameters(opened, method, parameters)
     n_samples = opened.rows.shape[0]
     of_training = "bootstrap" in getattr(module_of(method), "REQUIRES", ())
     step = max(n_samples, 1)
@@ -50,11 +49,11 @@ def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity,
         raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
     if chunk_rows is not None:
         check_whole("chunk_rows", chunk_rows, 1)
-    if _handed_over.is_needed(model, method):
+    opened = _opened(method, model, X, parameters)
+    if _handed_over.is_needed(opened, method):
         given = _given(parameters) | {"check_additivity": check_additivity}
-        rows = Opened(model, X).given
-        return _handed_over.explain_chunks(model, rows, chunk_rows, value_dtype, **given)
-    opened, parameters = _opened(method, model, X, parameters)
+        return _handed_over.explain_chunks(opened, chunk_rows, value_dtype, **given)
+    parameters = _parameters(opened, method, parameters)
     step = int(chunk_rows or _chunks.chunk_rows(opened.forest, method, parameters))
     pieces = _pieces(method, opened, step, parameters, value_dtype, check_additivity, progress)
     return _each_with_rows(pieces, opened, _unit(method, opened))
@@ -62,9 +61,10 @@ def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity,
 
 def averaged(method, model, X, parameters, check_additivity, progress) -> Importance:
     """Mean absolute attributions over the rows, added over the outputs."""
-    if _handed_over.is_needed(model, method):
+    opened = _opened(method, model, X, parameters)
+    if _handed_over.is_needed(opened, method):
         return mean_of(explained(method, model, X, parameters, "float64", check_additivity))
-    opened, parameters = _opened(method, model, X, parameters)
+    parameters = _parameters(opened, method, parameters)
     n_samples, total = opened.rows.shape[0], np.zeros(1)
     if n_samples == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
@@ -88,25 +88,29 @@ def _given(parameters):
     return {k: v for k, v in parameters.items() if v is not None and v != "auto"}
 
 
-def _opened(method, model, X, parameters):
-    """The model and its rows, and the parameters as each chunk takes them."""
-    module, parameters = module_of(method), dict(parameters)
-    opened = Opened(
+def _opened(method, model, X, parameters) -> Opened:
+    """The model and its rows as the method takes them."""
+    module = module_of(method)
+    return Opened(
         model,
         X,
         parameters.get("background"),
         has_start=getattr(module, "ADDS_UP", False),
         of_training="bootstrap" in getattr(module, "REQUIRES", ()),
     )
+
+
+def _parameters(opened, method, parameters) -> dict:
+    """The parameters as each chunk takes them; ValueError if they are not for this model."""
+    parameters, forest = dict(parameters), opened.forest
     if "model_output" in parameters:  # the core gets the forest, which does not know its units
-        _rescaling.check_model(model, parameters["model_output"])
+        _rescaling.check_model(opened, parameters["model_output"])
     if parameters.get("groups") is not None:  # each chunk reads them
         parameters["groups"] = _groups.listed(parameters["groups"])
-    forest = opened.forest
     if opened.background is not None:
         parameters["background"] = opened.background
-    if not getattr(module, "ADDS_UP", False) or opened.offset[0] is None:
-        return opened, parameters
+    if not getattr(module_of(method), "ADDS_UP", False) or opened.offset[0] is None:
+        return parameters
     what = opened.offset[1]
     if parameters.get("model_output", "raw") != "raw":
         raise ValueError(
@@ -115,7 +119,7 @@ def _opened(method, model, X, parameters):
     has_classes = forest.n_outputs > 1 or forest.other_class is not None
     if parameters.get("output") == "predicted" and has_classes:
         raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
-    return opened, parameters
+    return parameters
 
 
 def _pieces(method, opened, step, parameters, dtype, check_additivity, progress, whole=None):

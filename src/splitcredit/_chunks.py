@@ -12,10 +12,10 @@ from types import MappingProxyType
 import numpy as np
 
 from splitcredit import _progress
-from splitcredit._containers import opened, with_offset
 from splitcredit._forest_checks import prepared
 from splitcredit._tables import refuse_categories, refuse_container, refuse_times
 from splitcredit.attribution import Attribution
+from splitcredit.formats.containers import rows_in, with_offset
 
 # The parameter that is not the same for all chunks.
 ERROR = "largest_standard_error"
@@ -102,7 +102,7 @@ def _checked(forest, X, rows, keep) -> dict:
 
 def as_table(forest, X):
     """X as something with rows to take; ValueError if it has none."""
-    X = opened(X)
+    X = rows_in(X)
     refuse_container(X)
     is_table = hasattr(X, "columns") or hasattr(X, "column_names")
     if not hasattr(X, "shape") or (is_table and not hasattr(X, "iloc")):
@@ -116,8 +116,8 @@ def as_table(forest, X):
             if is_table:
                 raise
             raise ValueError(f"X has rows of different lengths: {error}") from None
-        if is_table and X.dtype.kind in "iu" and forest.cover_kind == "leaf_count":
-            # LightGBM reads whole numbers of arrays in single precision, those of tables in double.
+        if is_table and X.dtype.kind in "iu" and forest.rounds_whole_numbers:
+            # Whole numbers of tables are read in double precision.
             X = X.astype(np.float64)
     if hasattr(X, "tocsr"):
         return X.tocsr()  # which has rows to take

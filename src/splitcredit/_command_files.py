@@ -18,9 +18,9 @@ import numpy as np
 
 from splitcredit._names import as_known
 from splitcredit._stored import arrays_of, named_if_damaged, refuse_false_sizes, replacing
-from splitcredit.convert import to_forest, unwrap
-from splitcredit.convert.catboost import own_features
 from splitcredit.forest import Forest
+from splitcredit.formats import FORMATS as FORMATS_OF_MODELS
+from splitcredit.formats import format_of, to_forest, unwrap
 from splitcredit.importances._training import number_of
 
 # Rows of a table that are in memory at a time.
@@ -35,18 +35,8 @@ _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # Types that skops asks about, and that take nothing but arrays, plain values or the text of a model
 # from a file, or call nothing but what skops asks about by itself.
 _TRUSTED = (
-    "collections.OrderedDict",
-    "functools.partial",
-    "lightgbm.basic.Booster",
-    *(f"lightgbm.sklearn.LGBM{kind}" for kind in ("Classifier", "Ranker", "Regressor")),
-    "numpy.dtype",
-    "sklearn.compose._column_transformer.make_column_selector",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.tree._tree.Tree",
-    "sklearn.utils._bunch.Bunch",
-    "sklearn.utils.validation.check_array",
-    "xgboost.core.Booster",
-    *(f"xgboost.sklearn.XGB{kind}" for kind in ("Classifier", "Ranker", "Regressor")),
+    *("collections.OrderedDict", "functools.partial", "numpy.dtype"),
+    *(name for one in FORMATS_OF_MODELS for name in one.trusted),
 )
 
 
@@ -80,8 +70,10 @@ def _opened(path, file, start, trusted):
                 "if you trust who wrote the file, name each type by --trust TYPE"
             )
         return io.load(path, trusted=[*_TRUSTED, *trusted])
-    if start == b"CBM1":
-        return _imported("catboost", path).CatBoost().load_model(path)
+    for one in FORMATS_OF_MODELS:
+        if one.own_mark and start.startswith(one.own_mark):
+            _imported(one.packages[0], path)
+            return one.loaded(path)
     if start == b"PK\x03\x04":
         return Forest.from_arrays(arrays_of(file))
     return path
@@ -114,17 +106,17 @@ class Tables:
 
     def __init__(self, model, target: str | None = None):
         inner, steps = unwrap(model)
-        own, forest = own_features(inner), None
+        own, forest = format_of(inner).own_features(inner), None
         if not steps.pipelines and not own:
             with contextlib.suppress(TypeError, ValueError):  # who needs trees says it better
                 forest = to_forest(inner)
         known = getattr(model, "feature_names_in_", None)
         if known is None:
-            known = getattr(inner, "feature_names_", None)  # of CatBoost, where not all converts
+            known = getattr(inner, "feature_names_", None)  # of one that does not convert
         classes = getattr(model, "classes_", ())
         # Labels by the place of a column, or by its name before steps; _TEXT where text stays.
         self._labels: dict = {j: _TEXT for places in own.values() for j in places}
-        self._catboost = inner if own and not steps.pipelines else None
+        self._own_labels = inner if own and not steps.pipelines else None
         self._unplaced: tuple = ()
         if steps.pipelines:
             self._labels = dict(_labels_of_steps(steps.pipelines[0]))
@@ -180,7 +172,7 @@ class Tables:
             y, table = table[target], table.drop(columns=target)
         columns, _ = self.columns(table.columns, lambda: table)
         rows = table[columns]
-        self._ask_catboost(rows)
+        self._ask_model(rows)
         _, labels = self.columns(table.columns, lambda: table)
         made = {name: _labeled(rows[name], own, self._in_steps) for name, own in labels.items()}
         return rows.assign(**made), y
@@ -214,7 +206,7 @@ class Tables:
         return columns, {name: self._labels[key] for key, name in found if key in self._labels}
 
     def _place(self, rows):
-        """Find the columns of LightGBM's labels, of which it keeps no more than the order."""
+        """Find the columns of labels of which the model keeps no more than the order."""
         labels, self._unplaced = self._unplaced, ()
         values = {number_of(str(label)) for own in labels for label in own}
         numeric = [getattr(kind, "kind", "O") in "biuf" for kind in rows.dtypes]
@@ -229,12 +221,12 @@ class Tables:
             "table does not show it: pass one of parquet, in which they have that type"
         )
 
-    def _ask_catboost(self, rows):
-        """Find the columns whose True or 01 CatBoost keeps as a number: such text it knows not.
+    def _ask_model(self, rows):
+        """Find the columns whose True or 01 the model keeps as a number: such text it knows not.
 
         What it does not know has the same prediction as any other text.
         """
-        model, self._catboost = self._catboost, None
+        model, self._own_labels = self._own_labels, None
         for j in self._labels if model else ():
             if None not in map(number_of, rows.iloc[:, j].dropna().unique()):
                 unknown = rows.copy()

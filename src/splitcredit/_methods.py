@@ -117,11 +117,12 @@ class Method:
         model : fitted model, Forest or path
         """
         from splitcredit import _handed_over
-        from splitcredit.convert import to_forest
+        from splitcredit._opened import Opened
+        from splitcredit.formats import to_forest
         from splitcredit.importances import _training
 
         try:
-            if not _handed_over.is_needed(model, self.name):
+            if not _handed_over.is_needed(Opened(model), self.name):
                 forest = to_forest(model)
                 if hasattr(self._module, "refuse"):
                     self._module.refuse(model, forest)

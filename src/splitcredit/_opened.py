@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from splitcredit import _chunks
-from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._names import row_index
 from splitcredit._tables import records
-from splitcredit.convert import to_forest
-from splitcredit.convert._columns import source
-from splitcredit.convert._unwrap import Steps, unwrap
-from splitcredit.convert.own import check as check_own
-from splitcredit.convert.units import in_words
 from splitcredit.forest import Forest
+from splitcredit.formats import format_of, own, to_forest, unwrap
+from splitcredit.formats._columns import source
+from splitcredit.formats._unwrap import Steps
+from splitcredit.formats.containers import name_of_offset, offsets, rows_in
+from splitcredit.formats.units import in_words
 
 
 class Opened:
@@ -38,6 +36,7 @@ class Opened:
     Attributes
     ----------
     inner : the model without pipelines and searches around it
+    format : Format, what is known of its library
     forest : Forest
     rows : table (n_samples, n_features) as the trees see it
     index : labels of the rows of a DataFrame, or None
@@ -48,29 +47,25 @@ class Opened:
         self.given = None if X is None else records(X, model)
         self.index = row_index(self.given)
         self._background, self._of_training = background, of_training
-        unwrapped: Any = model
-        unwrapped, self.steps = (model, Steps()) if isinstance(model, Forest) else unwrap(model)
-        self.inner, self._boosting = unwrapped, None
-        if has_start and type(unwrapped).__name__.startswith("GradientBoosting"):
-            from splitcredit.convert import _sklearn_boosting as boosting
-
-            is_model = boosting.starts_from_model(unwrapped)
-            if is_model and not hasattr(unwrapped.init_, "strategy"):
-                self._boosting = boosting
+        self.inner, self.steps = (model, Steps()) if isinstance(model, Forest) else unwrap(model)
+        self.format = format_of(self.inner)
+        # What boosting that starts from a model is without it, and the function that predicts it.
+        self._started = self.format.from_zero(self.inner) if has_start else None
 
     @cached_property
     def forest(self) -> Forest:
         """The trees, with the names of the features that a pipeline makes."""
-        if self._boosting is not None:
-            return self.steps.named(to_forest(self._boosting.from_zero(self.inner)))
-        return to_forest(self.model)
+        if isinstance(self.model, Forest):
+            return self.model
+        inner = self.inner if self._started is None else self._started[0]
+        return self.steps.named(to_forest(inner))
 
     @cached_property
     def rows(self):
         """The rows as the trees see them, as something with rows to take."""
         forest, X = (
             self.forest,
-            opened(self.given, self.model),
+            rows_in(self.given, self.model),
         )  # a model that is refused is refused first
         X = self.steps.training_rows(X) if self._of_training else self.steps.rows(X)
         return _chunks.as_table(forest, X)
@@ -92,15 +87,20 @@ class Opened:
         offset = offsets(self.given, self.forest)
         if offset is not None:
             return offset, name_of_offset(self.given)
-        if self._boosting is None:
+        if self._started is None:
             return None, ""
-        start = self._boosting.start_of(self.inner, self.forest.prepare(self.rows))
+        start = self._started[1](self.forest.prepare(self.rows))
         return start, "the model that this one starts from (init)"
+
+    @property
+    def units(self):
+        """What the raw prediction means; see `splitcredit.formats.units`."""
+        return self.format.units(self.inner)
 
     @property
     def unit(self) -> str:
         """What the raw prediction is, in words."""
-        return in_words(self.inner, self.forest)
+        return in_words(self.units, self.forest)
 
     @property
     def source(self):
@@ -115,7 +115,7 @@ class Opened:
 
     def check(self, piece=None, offset=None, of_class=False) -> None:
         """Compare a few rows with the model's own prediction; ValueError if they differ."""
-        check_own(self.model, self.given, self.forest, self.rows, offset, piece, of_class)
+        own.check(self, offset, piece, of_class)
 
     def finished(self, importance):
         """An importance that knows which columns a pipeline made its features of."""

@@ -82,16 +82,10 @@ def named_if_damaged(name):
         if name in str(error) or of_the_system:
             raise
         found = " ".join(str(error).split())
-        if isinstance(error, RecursionError):
-            text = f"{name} is damaged: its parts lie too deep in each other"
-        elif isinstance(error, KeyError):
+        text = f"the model in {name} is damaged: {found or type(error).__name__}"
+        if isinstance(error, KeyError):
             text = f"the model in {name} is incomplete, it lacks {found}: save the model itself, "
             text += "and not its configuration"
-        elif isinstance(error, ValueError):
-            text = f"the model in {name} is damaged: {found}"
-        else:
-            text = f"the model in {name} is damaged, a part has another form than its library "
-            text += f"gives it ({found or type(error).__name__}): save it again"
         raise ValueError(text) from None
 
 

@@ -104,6 +104,15 @@ def dense(X, absent):
     return rows
 
 
+def named(rows, names):
+    """A DataFrame of rows, in which absent ones are missing, if there are names for its columns."""
+    if names is None:
+        return rows
+    import pandas as pd
+
+    return pd.DataFrame(dense(rows, np.nan), columns=names).infer_objects()
+
+
 def numeric(X, dtype) -> np.ndarray:
     """X as a C-contiguous array of the dtype.
 

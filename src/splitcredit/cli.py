@@ -22,7 +22,7 @@ from splitcredit import _command_files as files
 from splitcredit._calls import unknown
 from splitcredit._names import free
 from splitcredit._progress import bar
-from splitcredit.convert import to_forest, unwrap
+from splitcredit.formats import to_forest, unwrap
 
 # What a method may need, and how it is given.
 _NEEDS = {

@@ -20,7 +20,7 @@ from splitcredit._names import row_index
 from splitcredit._opened import Opened
 from splitcredit._tables import check_choice, records
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import to_forest
+from splitcredit.formats import to_forest
 from splitcredit.gaps import prediction_gap
 from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from splitcredit.categories import Categories
 
 __all__ = ["LEAF", "Forest", "array_hash"]
 
-# LightGBM's kZeroThreshold, a number of single precision.
+# Numbers that count as 0 where 0 is missing, a number of single precision.
 CLOSE_TO_MISSING = float(np.float32(1e-35))
 
 _DTYPES = {
@@ -284,6 +284,11 @@ class Forest:
         """What an entry counts for that sparse rows do not store: NaN for XGBoost, else 0."""
         return np.nan if self.cover_kind == "sum_hessian" else 0.0
 
+    @property
+    def rounds_whole_numbers(self) -> bool:
+        """Whether arrays are compared in single precision unless they are of the two floats."""
+        return self.cover_kind == "leaf_count"
+
     def _check_shape(self, array, X):
         check_shape(array, X, self.n_features, self.categories is not None)
 
@@ -316,7 +321,7 @@ class Forest:
         X = dense(self.in_order(X), self.absent)
         if self.categories is not None:
             X = self.categories.coded(X)
-        if self.cover_kind == "leaf_count" and _is_read_in_single_precision(X):
+        if self.rounds_whole_numbers and _is_array_of_other_numbers(X):
             X = numeric(X, np.float32)
         array = numeric(X, self.x_dtype)
         if self.missing_value is not None:
@@ -398,11 +403,8 @@ class Forest:
         return cls(**values)
 
 
-def _is_read_in_single_precision(X):
-    """Whether LightGBM, whose covers count rows, casts an array to float32 before it compares.
-
-    It does so with all types of numbers but the two of floats, and with lists of them.
-    """
+def _is_array_of_other_numbers(X):
+    """Whether X is an array, or lists, of numbers of another type than the two of floats."""
     if isinstance(X, (list, tuple)):
         try:
             X = np.asarray(X)
@@ -410,6 +412,19 @@ def _is_read_in_single_precision(X):
             return False
     is_array = isinstance(X, np.ndarray) and X.dtype.kind in "iuf"
     return is_array and X.dtype not in (np.float32, np.float64)
+
+
+def part(forest: Forest, first: int, last: int) -> Forest:
+    """Consecutive trees of a forest."""
+    a, b = forest.tree_offsets[first], forest.tree_offsets[last]
+    names = "feature threshold left right value cover impurity missing_left column".split()
+    nodes = {name: getattr(forest, name) for name in names}
+    cut: dict[str, Any] = {k: None if nodes[k] is None else nodes[k][a:b] for k in names}
+    for side in ("left", "right"):
+        cut[side] = np.where(cut[side] < 0, -1, cut[side] - a)
+    cut["tree_offsets"] = forest.tree_offsets[first : last + 1] - a
+    cut["inbag"] = None if forest.inbag is None else forest.inbag[first:last]
+    return replace(forest, **cut)
 
 
 def array_hash(X) -> str:

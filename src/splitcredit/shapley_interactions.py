@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from splitcredit._calls import checked
-from splitcredit._chunks import as_table
-from splitcredit._names import feature_index, index_of, indexed, row_index
+from splitcredit._names import feature_index, index_of, indexed
+from splitcredit._opened import Opened
 from splitcredit._stored import SHOWN, Shown, more
 from splitcredit._tables import check_whole
-from splitcredit.convert import forest_and_rows
-from splitcredit.convert.own import check as check_own
 from splitcredit.importances._prediction import (
     chosen_outputs,
     is_other_class,
@@ -259,11 +257,9 @@ def interactions(
     >>> splitcredit.interactions(model, X[:3], sets=[["petal length (cm)", "petal width (cm)"]])
     Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
-    labels = row_index(X)
-    given, (forest, X, background) = X, forest_and_rows(model, X, background)
-    if check_additivity:
-        check_own(model, given, forest, as_table(forest, X))
-    X = forest.prepare(X)
+    opened = Opened(model, X, background).checked(check_additivity)
+    forest, background = opened.forest, opened.background
+    X = forest.prepare(opened.rows)
     if background is not None:
         background = prepared_background(forest, background)
     set_indices = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
@@ -293,7 +289,7 @@ def interactions(
             "order": int(order),
         },
         output_index=index,
-        index=labels,
+        index=opened.index,
     )
 
 

@@ -93,7 +93,7 @@ def entry(rows, raw, contributions, **files):
 
 
 def of_xgboost():
-    """Models of XGBoost: JSON from 1.0 on, UBJSON from 1.6 on, binary files before 3.1."""
+    """Models of XGBoost: JSON from 1.0 on, UBJSON from 1.6 on."""
     import xgboost
 
     X, targets = data()
@@ -112,13 +112,9 @@ def of_xgboost():
 def _files(booster, kind_of_model):
     major, minor = map(int, sys.modules["xgboost"].__version__.split(".")[:2])
     with tempfile.TemporaryDirectory() as folder:
-        files, kinds = {}, {"binary": "model", "ubj": "ubj", "json": "json"}
-        if (major, minor) >= (3, 1):
-            del kinds["binary"]
+        files, kinds = {}, {"ubj": "ubj", "json": "json"}
         if (major, minor) < (1, 6) or kind_of_model not in ("classes", "dropout"):
             del kinds["ubj"]
-        if major < 1:
-            del kinds["json"]
         for kind, ending in kinds.items():
             path = Path(folder) / f"a.{ending}"
             booster.save_model(str(path))

@@ -15,9 +15,10 @@ from splitcredit import _methods, _progress
 from splitcredit._calls import checked, needs
 from splitcredit._methods import PRESETS
 from splitcredit.attribution import Importance
-from splitcredit.auditing.subject import EXPLAINED, Subject, Z, part, unfitted_copy
-from splitcredit.convert.units import library_of
+from splitcredit.auditing.subject import EXPLAINED, Subject, Z, unfitted_copy
 from splitcredit.face import explain_chunks, importance
+from splitcredit.forest import part
+from splitcredit.formats import format_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -318,7 +319,7 @@ def _of_scores(subject, measure):
         )
     table, y, _ = subject.sample(SCORED, 4, of_test=True)
     # A Booster that averages trees knows what their mean means, and its Forest does not.
-    is_own = subject.inner is subject.forest or library_of(subject.inner) == "sklearn"
+    is_own = subject.inner is subject.forest or format_of(subject.inner).mean_is_prediction
     model = subject.some_trees() if subject.is_averaged and is_own else subject.inner
     more = {"random_state": subject.seed, **measure.parameters}
     if measure.method == "sage":

@@ -5,7 +5,6 @@ All limits depend on sizes and never on a clock, so that the same seed gives the
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,10 +13,9 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from splitcredit import _chunks
-from splitcredit._containers import opened
-from splitcredit.convert import are_targets, to_forest, unwrap
-from splitcredit.convert.units import called, has_link, library_of, no_mean
-from splitcredit.forest import Forest
+from splitcredit.forest import Forest, part
+from splitcredit.formats import are_targets, format_of, to_forest, unwrap
+from splitcredit.formats.containers import rows_in
 from splitcredit.importances._training import checked_training_data, refuse_without_oob, targets_of
 
 # Rows that an audit takes, and numbers of a table whose every row is needed.
@@ -129,19 +127,20 @@ class Subject:
         """Why predictions cannot be held against the targets; empty if they can."""
         if self.classes:
             return ""
-        if has_link(self.inner) and not self._has_own:
-            what = f"this {called(self.inner)} predicts a function of the sum of its trees"
+        library = format_of(self.inner)
+        if library.has_link(self.inner) and not self._has_own:
+            what = f"this {library.called(self.inner)} predicts a function of the sum of its trees"
             return f"{what}: pass the fitted estimator"
-        return no_mean(self.inner)
+        return library.no_mean(self.inner)
 
     @property
     def _has_own(self):
-        is_raw = type(self.inner).__name__ == "CatBoost"  # whose prediction is the sum of the trees
+        is_raw = format_of(self.inner).predicts_raw(self.inner)
         return hasattr(self.inner, "fit") and hasattr(self.inner, "predict") and not is_raw
 
     def scores(self, table) -> np.ndarray:
         """Predictions of rows: a score for each class, the last of two, or a number, (n, k)."""
-        if not self.classes and self._has_own and has_link(self.inner):
+        if not self.classes and self._has_own and format_of(self.inner).has_link(self.inner):
             return np.asarray(self.inner.predict(table), float).reshape(-1, 1)
         scores = self.forest.predict(table)
         if len(self.classes) > 2 and not self.is_averaged:
@@ -170,7 +169,7 @@ class Subject:
 
     def _table(self, X, y, what, keeps_all):
         try:
-            X = opened(X)
+            X = rows_in(X)
             X = np.asarray(X) if isinstance(X, (list, tuple)) else X
             y = None if y is None else np.asarray(y)
         except (TypeError, ValueError) as error:
@@ -225,19 +224,6 @@ def drawn(rng, n: int, most: int) -> np.ndarray:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
-def part(forest: Forest, first: int, last: int) -> Forest:
-    """Consecutive trees of a forest."""
-    a, b = forest.tree_offsets[first], forest.tree_offsets[last]
-    names = "feature threshold left right value cover impurity missing_left column".split()
-    nodes = {name: getattr(forest, name) for name in names}
-    fields: Any = {name: None if nodes[name] is None else nodes[name][a:b] for name in names}
-    for side in ("left", "right"):
-        fields[side] = np.where(fields[side] < 0, -1, fields[side] - a)
-    fields["tree_offsets"] = forest.tree_offsets[first : last + 1] - a
-    fields["inbag"] = None if forest.inbag is None else forest.inbag[first:last]
-    return replace(forest, **fields)
-
-
 def score(scores, codes, is_classifier) -> tuple[float, np.ndarray]:
     """How well scores tell the targets, and what each row adds to it, whose mean is 0.
 
@@ -283,18 +269,14 @@ def unfitted_copy(inner, seed) -> Any:
     """A copy of an estimator that is fitted fast: fewer trees, and no early stopping."""
     from sklearn.base import clone
 
-    copy, own, library = clone(inner), inner.get_params(deep=False), library_of(inner)
+    copy, own, library = clone(inner), inner.get_params(deep=False), format_of(inner)
     n_trees, n_classes = 100, len(getattr(inner, "classes_", ()))
     if n_classes > 2 and not hasattr(inner, "bootstrap"):
         n_trees = max(10, 200 // n_classes)  # boosting grows a tree for each class
     counts = ("n_estimators", "num_boost_round", "num_trees", "max_iter", "iterations")
-    name = next((n for n in counts if n in own), "iterations" if library == "catboost" else "")
+    name = next((n for n in counts if n in own), library.tree_count)
     settings = {name: min(n_trees, own.get(name) or n_trees)} if name else {}
     settings |= {"random_state": seed} if "random_state" in own else {}
     if own.get("early_stopping_rounds") is not None:
         settings["early_stopping_rounds"] = None
-    quiet = {
-        "lightgbm": {"verbosity": -1},
-        "catboost": {"verbose": 0, "allow_writing_files": False},
-    }
-    return copy.set_params(**settings, **quiet.get(library or "", {}))
+    return copy.set_params(**settings, **library.quiet)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit._containers import first, offsets
-from splitcredit.convert.own import as_the_model_takes_them, check_replaced, compare, rounding
+from splitcredit.formats.containers import first_rows, offsets
+from splitcredit.formats.own import as_the_model_takes_them, check_replaced, compare, rounding
 from splitcredit.importances import _rescaling
 
 # Rows of a call on which the converted trees are compared with the model's own prediction.
@@ -17,18 +17,9 @@ def check(model, forest, curve, rows, y, attribution, container=None) -> None:
 
     ValueError if they differ by more than rounding can make; the message names a row.
 
-    Parameters
-    ----------
-    model : ExplainedModel
-    forest : Forest
-        That was explained: the model's, or its first trees.
-    curve : str
-        ``"raw"``, or a name in `splitcredit.importances._rescaling.CURVES`.
-    rows : array or DataFrame (n_samples, n_features)
-    y : array-like (n_samples,), if the curve needs it
-    attribution : Attribution
-    container : DMatrix or Pool, optional
-        In which the rows were given, if it holds an offset for each of them.
+    `forest` is that of the model or its first trees, `curve` "raw" or a name in
+    `splitcredit.importances._rescaling.CURVES`, and `container` holds the rows if it has an offset
+    for each of them.
     """
     raw, allowed = forest.predict(rows), rounding(forest)
     if container is not None:
@@ -37,7 +28,9 @@ def check(model, forest, curve, rows, y, attribution, container=None) -> None:
     if len(rows) and forest is model.forest and model.next_call_is_compared():
         given = as_the_model_takes_them(forest, rows[:COMPARED])
         check_replaced(model.original_model, given)
-        predicted = model.own_prediction(given if container is None else first(container, COMPARED))
+        predicted = model.own_prediction(
+            given if container is None else first_rows(container, COMPARED)
+        )
         if predicted is not None:
             compare(
                 raw[:COMPARED],

@@ -5,18 +5,17 @@ Also its raw prediction by its own library, and the curve from that to a ``model
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.convert import to_forest
-from splitcredit.convert._nodes import UnsupportedModelError
-from splitcredit.convert._unwrap import is_pipeline, is_search, thawed
-from splitcredit.convert.own import own_prediction
-from splitcredit.convert.units import SOFTMAX, Units, library_of, refusal, units
-from splitcredit.forest import Forest
+from splitcredit.forest import Forest, part
+from splitcredit.formats import format_of, to_forest
+from splitcredit.formats._nodes import UnsupportedModelError
+from splitcredit.formats._unwrap import is_pipeline, is_search, unfrozen
+from splitcredit.formats.own import own_prediction
+from splitcredit.formats.units import SOFTMAX, Units, refusal
 
 
 class ExplainedModel:
@@ -33,31 +32,25 @@ class ExplainedModel:
     original_model : object
         The model as it was given.
     forest : Forest
-    library : {"sklearn", "xgboost", "lightgbm", "catboost", None}
     tree_output : {"raw_value", "log_odds", "probability", None}
         Meaning of the raw prediction.
     objective : {"squared_error", "binary_crossentropy", None}
     num_outputs : int
-    base_offset : float64 (num_outputs,)
-    tree_limit : int
-        Number of trees that are explained.
     """
 
     def __init__(self, model):
         self.original_model = model
-        self._fitted = thawed(model)
+        self._fitted = unfrozen(model)
         refuse_wrapped(self._fitted)
-        self.library = library_of(self._fitted)
+        self.format = format_of(self._fitted)
         self.forest = to_forest(self._fitted)
         self.num_outputs = self.forest.n_outputs
-        self.base_offset = self.forest.base
-        self.tree_limit = self.forest.n_trees
         self._checked_calls = 0
 
     @cached_property
     def units(self) -> Units:
         """Units of the raw prediction; libraries take time to say which they are."""
-        return units(self._fitted)
+        return self.format.units(self._fitted)
 
     @property
     def tree_output(self) -> str | None:
@@ -84,25 +77,13 @@ class ExplainedModel:
         return raw[:, 0] if self.num_outputs == 1 else raw
 
     def own_prediction(self, X) -> np.ndarray | None:
-        """Raw prediction by the model's library, (n_samples, num_outputs); None without a library.
-
-        Parameters
-        ----------
-        X : array or DataFrame (n_samples, n_features)
-            In the order of the forest's features.
-        """
+        """Raw prediction of rows by the model's library; see `splitcredit.formats.own`."""
         return own_prediction(self._fitted, self.forest, X)
 
     def limited(self, tree_limit) -> Forest:
-        """The forest of the first trees.
+        """The forest of the first trees; of all for None, -1, or a number not below theirs.
 
         ValueError if the number is not a whole one above 0, or the first trees are no model.
-
-        Parameters
-        ----------
-        tree_limit : int or None
-            Number of trees; all for None, -1, or a number that is not below that of the trees. Of
-            XGBoost whole rounds are taken.
         """
         forest = self.forest
         if tree_limit is None:
@@ -116,17 +97,10 @@ class ExplainedModel:
                 f"tree_limit={tree_limit} is for boosted models, and this one averages its trees: "
                 "explain a model with fewer trees"
             )
-        if self.library == "lightgbm" and self.num_outputs > 1:
-            raise ValueError(
-                f"tree_limit={tree_limit}: of a LightGBM model of several classes shap counts "
-                "rounds without a background and trees with one: explain a model with fewer rounds"
-            )
-        n_trees = int(tree_limit)
-        if self.library == "xgboost":
-            n_trees -= n_trees % (forest.n_trees // _rounds(self._fitted))
+        n_trees = self.format.first_trees(self._fitted, forest, int(tree_limit))
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
-        return _first_trees(forest, n_trees)
+        return part(forest, 0, n_trees)
 
 
 def refuse_wrapped(model):
@@ -143,36 +117,11 @@ def refuse_wrapped(model):
         )
 
 
-def _rounds(model):
-    """Rounds of an XGBoost model that its forest has."""
-    if not hasattr(model, "get_booster"):
-        return model.num_boosted_rounds()
-    best = model.get_booster().attr("best_iteration")
-    return model.get_booster().num_boosted_rounds() if best is None else int(best) + 1
-
-
-def _first_trees(forest, n_trees):
-    nodes = slice(forest.tree_offsets[n_trees])
-    arrays = ("feature", "threshold", "left", "right", "value", "cover")
-    optional = ("impurity", "missing_left", "column")
-    fields = {name: getattr(forest, name) for name in arrays + optional}
-    return replace(
-        forest,
-        **{name: None if array is None else array[nodes] for name, array in fields.items()},
-        tree_offsets=forest.tree_offsets[: n_trees + 1],
-        inbag=None,
-    )
-
-
 class Curve(NamedTuple):
     """What of the raw prediction is explained.
 
-    Parameters
-    ----------
-    name : str
-        A ``model_output`` of `splitcredit.importances.tree_shap_interventional`.
-    doubled : bool
-        Whether the output of a binary model is shown as two, one for each class.
+    `name` is a ``model_output`` of `splitcredit.importances.tree_shap_interventional`; `doubled`
+    says whether the output of a binary model is shown as two, one for each class.
     """
 
     name: str
@@ -183,13 +132,6 @@ def curve(model_output, units: Units, name: str) -> Curve:
     """The curve that leads from the raw prediction to a ``model_output`` of shap.
 
     ValueError if there is no such output, or the model has not the units for it.
-
-    Parameters
-    ----------
-    model_output : {"raw", "probability", "predict_proba", "log_loss", "predict"}
-    units : Units
-    name : str
-        What the model is called in the message.
     """
     if model_output == "raw":
         return Curve("raw")

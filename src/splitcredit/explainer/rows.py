@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit._containers import named, opened
 from splitcredit._names import as_known, labels_of_columns
-from splitcredit._tables import dense, refuse_container, with_nan
+from splitcredit._tables import dense, named, refuse_container, with_nan
 from splitcredit.forest import Forest
+from splitcredit.formats.containers import rows_in
 
 
 def as_rows(X, forest) -> tuple:
@@ -17,14 +17,8 @@ def as_rows(X, forest) -> tuple:
 
     Returns tuple of an array or DataFrame (n_samples, n_features), and bool. A Series whose index
     holds names, or the numbers that name the features, becomes a DataFrame of one row.
-
-    Parameters
-    ----------
-    X : array-like, DataFrame, Series, xgboost.DMatrix or catboost.Pool
-    forest : Forest
-        Of the model.
     """
-    X = dense(opened(X), forest.absent)
+    X = dense(rows_in(X), forest.absent)
     if hasattr(X, "columns"):
         return X, False
     if (
@@ -69,15 +63,6 @@ def values_of(rows) -> np.ndarray:
     return rows.to_numpy() if hasattr(rows, "to_numpy") else np.asarray(rows)
 
 
-def is_missing(values) -> np.ndarray:
-    """Where an array has no value, bool of its shape."""
-    if values.dtype.kind != "O":
-        return values != values
-    import pandas as pd
-
-    return pd.isna(values)
-
-
 # Of more rows shap takes a sample of this size, always the same one.
 MOST_ROWS = 100
 # Weight of all training rows of a tree beside a background row, where it alone decides.
@@ -89,11 +74,8 @@ def background_rows(data):
 
     Returns array or DataFrame, or None. ValueError if it is none of these.
 
-    Parameters
-    ----------
-    data : array or DataFrame (n_background, n_features), shap.maskers.Independent, or None
-        Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with
-        shap's seed. All rows of a masker are taken, with their names: it has drawn its own.
+    Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with shap's
+    seed. All rows of a masker are taken, with their names: it has drawn its own.
     """
     if data is None:
         return None
@@ -122,11 +104,6 @@ def with_covers_of(forest, rows) -> Forest:
 
     Returns Forest. Where no row comes, the model's covers still say how a node's rows are divided,
     but their weight beside that of any background row is below rounding.
-
-    Parameters
-    ----------
-    forest : Forest
-    rows : rows (n_background, n_columns) that `Forest.prepare` gives
     """
     from splitcredit.kernels.nodes import columns, lowered
 

@@ -9,20 +9,22 @@ from dataclasses import replace
 import numpy as np
 
 from splitcredit import _handed_over
-from splitcredit._containers import name_of_offset, offsets
+from splitcredit._opened import Opened
 from splitcredit._plots import imported_shap
 from splitcredit._tables import check_choice
-from splitcredit.convert.units import Units, called
 from splitcredit.explainer import additivity
+from splitcredit.explainer.library_values import LibraryValues
 from splitcredit.explainer.model import ExplainedModel, curve
 from splitcredit.explainer.rows import (
     as_rows,
     background_rows,
-    is_missing,
     names_of,
     values_of,
     with_covers_of,
 )
+from splitcredit.formats import format_of, unwrap
+from splitcredit.formats.containers import name_of_offset, offsets
+from splitcredit.formats.units import Units
 from splitcredit.importances import saabas, tree_shap, tree_shap_interventional
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._rescaling import transformed
@@ -72,8 +74,8 @@ class TreeExplainer:
         of one number for models of scikit-learn explained by covers. For the log loss it is a
         function, as the mean depends on the target.
     model : ExplainedModel
-    data, data_missing : array (n_background, n_features), or None
-        The background, and where it is NaN.
+    data : array (n_background, n_features), or None
+        The background.
     feature_perturbation, model_output : str
     data_feature_names : list of str
         Names from `feature_names` or the background; not there if neither has any.
@@ -103,14 +105,6 @@ class TreeExplainer:
     array([0.33, 0.33, 0.34])
     """
 
-    def __new__(cls, model=None, *arguments, **keywords):
-        """One that hands over to CatBoost, if only that can explain the model."""
-        if cls is TreeExplainer and _handed_over.is_needed(model):
-            from splitcredit.explainer.handed_over import CatBoostExplainer
-
-            return super().__new__(CatBoostExplainer)
-        return super().__new__(cls)
-
     def __init__(
         self,
         model,
@@ -122,6 +116,10 @@ class TreeExplainer:
         link=None,
         linearize_link=None,
     ):
+        self._by_library = None
+        if _handed_over.is_needed(Opened(model)):
+            self._hand_over(model, data, model_output, feature_names)
+            return
         self.model = ExplainedModel(model)
         rows = background_rows(data)
         if rows is not None:
@@ -135,7 +133,7 @@ class TreeExplainer:
         if not isinstance(model_output, str):
             raise ValueError(f"model_output={model_output!r}: expected the name of an output")
         units = Units() if model_output == "raw" else self.model.units
-        self._curve = curve(model_output, units, called(model))
+        self._curve = curve(model_output, units, format_of(model).called(model))
         if self._curve.name != "raw" and self.feature_perturbation != "interventional":
             raise ValueError(
                 f"model_output={model_output!r} is explained against a background only: pass data "
@@ -154,12 +152,26 @@ class TreeExplainer:
                 stacklevel=2,
             )
         # Rows as they are given: those that `Forest.prepare` gives may have more columns.
-        self.data = self.data_missing = self._background = None
+        self.data = self._background = None
         if rows is not None:
             prepared_background(self.model.forest, rows)
             self.data, self._background = values_of(rows), rows
-            self.data_missing = is_missing(self.data)
         self._set_expected_value(self.model.forest)
+
+    def _hand_over(self, model, data, model_output, feature_names):
+        """Leave the values to the library of the model; `expected_value` is that of a call."""
+        if data is not None or model_output != "raw":
+            inner, _ = unwrap(model)
+            raise ValueError(
+                f"{format_of(inner).title} computes the SHAP values of this "
+                f"{type(model).__name__}, of the raw prediction and without data: leave data and "
+                "model_output out"
+            )
+        self._by_library = LibraryValues(model)
+        self.model, self.expected_value = self._by_library.model, None
+        self.model_output, self.feature_perturbation = "raw", "tree_path_dependent"
+        self.data = self._background = None
+        self.feature_names = feature_names
 
     def shap_values(
         self,
@@ -200,6 +212,9 @@ class TreeExplainer:
             If X or y does not fit, the limit or approximation is not available, or attributions do
             not add up.
         """
+        if self._by_library is not None:
+            values, self.expected_value = self._by_library.shap_values(X, tree_limit, approximate)
+            return values
         is_plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f"
         if is_plain and not (check_additivity or approximate or self._background is not None):
             # A row of a small model takes a quarter of the time of the way with all checks.
@@ -234,6 +249,9 @@ class TreeExplainer:
             If X does not fit, the limit is not available, or another output than the raw one is
             explained.
         """
+        if self._by_library is not None:
+            values, self.expected_value = self._by_library.interaction_values(X)
+            return values
         rows, is_single = as_rows(X, self.model.forest)
         self._refuse_offset(X)
         values = self._shown(self._interactions(rows, tree_limit).values)
@@ -263,6 +281,15 @@ class TreeExplainer:
         """
         shap = imported_shap()
         start = time.time()
+        if self._by_library is not None:
+            values, base, data, names, self.expected_value = self._by_library.explained(
+                X, interactions, approximate
+            )
+            names = self.feature_names or names
+            seconds = time.time() - start
+            return shap.Explanation(
+                values, base_values=base, data=data, feature_names=names, compute_time=seconds
+            )
         rows, is_single = as_rows(X, self.model.forest)
         rows = self.model.forest.in_order(rows)
         if interactions and approximate:
@@ -307,25 +334,6 @@ class TreeExplainer:
             raise ValueError(
                 "additivity check: attributions and expected_value do not add up to the prediction"
             )
-
-    @staticmethod
-    def supports_model_with_masker(model, masker) -> bool:
-        """Whether an explainer can be made of a model, as shap asks it.
-
-        Parameters
-        ----------
-        model : fitted model or Forest
-        masker : background rows, or None
-
-        Returns
-        -------
-        bool
-        """
-        try:
-            TreeExplainer(model, masker)
-        except Exception:  # whatever a library raises
-            return False
-        return True
 
     def _refuse_offset(self, X):
         """Refuse rows with an offset each where only the values of features are returned."""
@@ -397,7 +405,7 @@ class TreeExplainer:
             mean = self._on_background(forest).mean(axis=0)
         else:
             mean = expected_value(covered).copy()
-        if self.data is None and self.model.library == "sklearn" and len(mean) == 1:
+        if self.data is None and self.model.format.keeps_axis and len(mean) == 1:
             self.expected_value = mean
         else:
             self.expected_value = self._shown_mean(mean)

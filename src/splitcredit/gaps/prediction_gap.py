@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
+from splitcredit._opened import Opened
 from splitcredit._tables import numeric
-from splitcredit.convert import forest_and_rows, to_forest
+from splitcredit.formats import to_forest
 from splitcredit.gaps._tails import tails
 from splitcredit.gaps.perturbations import (
     Empirical,
@@ -106,9 +107,9 @@ def pg2(
 
 def problem_and_rows(model, X, perturbation, scale, output):
     """The problem of a model, and the rows of X as noise is added to them."""
-    forest, table = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    return problem, rows_to_perturb(forest, table, problem.perturbation)
+    opened = Opened(model, X)
+    problem = GapProblem(opened.forest, perturbation, scale, output)
+    return problem, rows_to_perturb(opened.forest, opened.rows, problem.perturbation)
 
 
 class GapProblem:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from splitcredit._opened import Opened
 from splitcredit._tables import check_whole, numbers
-from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.prediction_gap import only_output, refuse_special_values
 from splitcredit.gaps.rankings import (
     checked_ks,
@@ -189,7 +189,8 @@ def _chosen_rows(rows, n):
 def _checked(model, X, reference, n_draws, random_state, output):
     """The forest, prepared rows of X and of the reference, and the index of the output."""
     check_whole("random_state", random_state)
-    forest, table, source = forest_and_rows(model, X, reference)
+    opened = Opened(model, X, reference)
+    forest, table, source = opened.forest, opened.rows, opened.background
     refuse_special_values(forest)
     output = only_output(forest, output)
     table, source = forest.prepare(table), forest.prepare(source)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from splitcredit._opened import Opened
 from splitcredit._tables import check_choice, check_whole
-from splitcredit.convert import forest_and_rows
 from splitcredit.forest import Forest
 from splitcredit.gaps.noise import noise_pool, noise_stream
 from splitcredit.gaps.perturbations import Marginal, Normal, checked_scale
@@ -237,7 +237,8 @@ def gaps_by_k(
     """
     check_choice("perturbed", perturbed, ("important", "unimportant"))
     check_whole("random_state", random_state)
-    forest, table = forest_and_rows(model, X)
+    opened = Opened(model, X)
+    forest, table = opened.forest, opened.rows
     refuse_special_values(forest)
     rankings = rankings_of_model(rankings, X, forest)
     ks = checked_ks(range(1, rankings.shape[1] + 1) if ks is None else ks)
@@ -335,7 +336,8 @@ def checked_pairs(
 
     ValueError if the arguments do not fit the model, or a perturbed value is NaN.
     """
-    forest, X = forest_and_rows(model, X)
+    opened = Opened(model, X)
+    forest, X = opened.forest, opened.rows
     refuse_special_values(forest)
     refuse_huge_values(forest)
     X = forest.prepare(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Attribution
-from splitcredit.convert import are_targets
+from splitcredit.formats import are_targets
 from splitcredit.importances._training import number_of
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from scipy.special import expit
 
 from splitcredit._tables import numbers, refuse_masked
-from splitcredit.convert import are_targets, unwrap
-from splitcredit.convert.units import called, has_units, refusal, units
+from splitcredit.formats import are_targets
+from splitcredit.formats.units import refusal
 from splitcredit.importances._training import number_of, targets_of
 
 # Where two exponentials of this many nats apart still have a finite quotient.
 _FINITE = 700.0
-# What the raw prediction of a model must be for a curve; see `splitcredit.convert.units`.
+# What the raw prediction of a model must be for a curve; see `splitcredit.formats.units`.
 _UNITS = {
     "probability": ("tree_output", ("log_odds", "class_scores")),
     "log_loss": ("objective", ("binary_crossentropy", "cross_entropy")),
@@ -26,19 +26,19 @@ _UNITS = {
 }
 
 
-def check_model(model, name) -> None:
+def check_model(opened, name) -> None:
     """Refuse a fitted model whose raw prediction a curve does not fit.
 
     What a Forest predicts is not known: it is taken for what the curve needs.
 
     ValueError if the model predicts something else; the message says what the curve needs.
     """
-    inner, _ = unwrap(model)
-    if name not in CURVES or not has_units(inner):
+    library = opened.format
+    if name not in CURVES or not library.has_units:
         return
-    (kind, needed), given = _UNITS[name], units(inner)
+    (kind, needed), given = _UNITS[name], opened.units
     if getattr(given, kind) not in needed:
-        raise refusal(name, kind, " or ".join(needed), given, called(inner))
+        raise refusal(name, kind, " or ".join(needed), given, library.called(opened.inner))
 
 
 def check(forest, name, y, n_rows) -> np.ndarray | None:

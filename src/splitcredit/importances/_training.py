@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit._tables import numbers, refuse_masked
-from splitcredit.convert import CLASS_CRITERIA, are_targets
+from splitcredit.formats import CLASS_CRITERIA, are_targets
 
 ROWS = ("inbag", "oob")
 # Criteria whose node values are class fractions, and those with means besides.

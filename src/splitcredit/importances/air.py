@@ -12,7 +12,7 @@ from splitcredit._names import names_of_columns
 from splitcredit._opened import Opened
 from splitcredit._tables import check_whole, numbers, refuse_container, refuse_masked, refuse_times
 from splitcredit.attribution import Importance
-from splitcredit.convert import to_forest, unwrap
+from splitcredit.formats import to_forest, unwrap
 from splitcredit.importances import mdi
 
 REQUIRES = ("refit",)

@@ -11,7 +11,6 @@ from splitcredit._calls import checked
 from splitcredit._opened import Opened
 from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._training import (
     ROWS,
     refuse_without_oob,
@@ -186,7 +185,8 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     """
     from splitcredit.kernels.walks import oob
 
-    forest, X = forest_and_training_rows(forest, X)
+    opened = Opened(forest, X, of_training=True)
+    forest, X = opened.forest, opened.rows
     if not isinstance(scores, dict):
         scores = list(scores)
         for name in scores:

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from splitcredit import _progress
 from splitcredit._calls import checked
-from splitcredit._containers import opened
 from splitcredit._names import names_of_columns
 from splitcredit._tables import check_whole, refuse_container
 from splitcredit.attribution import Importance
-from splitcredit.convert import to_forest, unwrap
-from splitcredit.convert.units import called, has_link, no_mean
+from splitcredit.formats import format_of, to_forest, unwrap
+from splitcredit.formats.containers import rows_in
 from splitcredit.importances._training import refuse_targets_of_several, targets_of
 
 REQUIRES = ("score",)
@@ -90,7 +89,7 @@ def permutation(
     from sklearn.metrics import check_scoring
 
     check_whole("random_state", random_state)
-    X = opened(X, model)
+    X = rows_in(X, model)
     refuse_container(X)
     if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
         X = X.to_pandas()
@@ -141,12 +140,13 @@ def refuse(model, forest) -> None:
     if hasattr(model, "score"):
         return
     inner, _ = unwrap(model)
-    if forest.aggregate != "mean" or has_link(inner) or no_mean(inner):
+    library = format_of(inner)
+    if forest.aggregate != "mean" or library.has_link(inner) or library.no_mean(inner):
         remedy = "give scoring=, a name or"
         if not hasattr(model, "fit"):
             remedy = "pass the fitted estimator, or give scoring=,"
         raise TypeError(
-            f"method 'permutation' asks the model for its score, and a {called(inner)} has "
+            f"method 'permutation' asks the model for its score, and a {library.called(inner)} has "
             f"none: {remedy} a function of the model, X and y"
         )
     refuse_targets_of_several(forest)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from splitcredit._opened import Opened
 from splitcredit.attribution import Attribution
-from splitcredit.convert import forest_and_rows
 
 
 def rank(
@@ -67,7 +67,8 @@ def rank(
     from splitcredit.gaps.greedy import greedy_ranking
     from splitcredit.gaps.prediction_gap import only_output
 
-    forest, X = forest_and_rows(forest, X)
+    opened = Opened(forest, X)
+    forest, X = opened.forest, opened.rows
     how = {"arithmetic": arithmetic, "ties": ties}
     greedy = greedy_ranking(forest, X, noise, sigma, output, **how)
     n, d = greedy.rankings.shape

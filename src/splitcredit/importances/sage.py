@@ -13,9 +13,8 @@ from splitcredit._calls import checked
 from splitcredit._opened import Opened
 from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
-from splitcredit.convert import unwrap
-from splitcredit.convert._nodes import LEAF_VARIANCE
-from splitcredit.convert.units import called, has_link, has_units, no_mean, units
+from splitcredit.formats import format_of, unwrap
+from splitcredit.formats._nodes import LEAF_VARIANCE
 from splitcredit.importances._coalitions import shapley_values
 from splitcredit.importances._prediction import classes_of, prepared_background
 from splitcredit.importances._training import refuse_targets_of_several, targets_of
@@ -281,6 +280,7 @@ def refuse(model, forest) -> None:
     if link_of(model, forest) == "probability":
         return
     inner, _ = unwrap(model)
+    library = format_of(inner)
     if forest.output_names == ("path length",):
         raise ValueError(
             f"{_NEEDED}, and an isolation forest, which predicts the length of a path, has no y: "
@@ -290,19 +290,20 @@ def refuse(model, forest) -> None:
     # Trees that are grown on classes have another criterion than those of a booster's residuals.
     of_residuals = forest.aggregate == "sum" and forest.criterion in _OF_RESIDUALS
     if forest.output_names != ("output",) and (of_residuals or forest.criterion == LEAF_VARIANCE):
-        what = called(inner) if has_units(inner) else str(forest)
+        what = library.called(inner) if library.has_units else str(forest)
         raise ValueError(
             f"{_NEEDED}, and {what} gives raw scores of {list(forest.output_names)[:5]}: pass a "
             "fitted model whose softmax of the scores is its probabilities, or a forest that "
             "averages class fractions"
         )
-    if forest.output_names == ("output",) and has_link(inner):
+    if forest.output_names == ("output",) and library.has_link(inner):
         raise ValueError(
-            f"{_NEEDED}, and this {called(inner)} predicts a function of the sum of its trees: fit "
-            'it with the squared error, or measure it with method="tree_shap_interventional", '
+            f"{_NEEDED}, and this {library.called(inner)} predicts a function of the sum of its "
+            "trees: fit it with the squared error, or measure it with "
+            'method="tree_shap_interventional", '
             "which divides the sum"
         )
-    if forest.output_names == ("output",) and (why := no_mean(inner)):
+    if forest.output_names == ("output",) and (why := library.no_mean(inner)):
         raise ValueError(f"{_NEEDED}, and {why}")
 
 
@@ -311,7 +312,8 @@ def link_of(model, forest) -> str:
     inner, _ = unwrap(model)
     has_classes = forest.other_class is not None or forest.n_outputs > 1
     scores = "log_odds" if forest.n_outputs == 1 else "class_scores"
-    return "probability" if has_classes and units(inner).tree_output == scores else "raw"
+    tree_output = format_of(inner).units(inner).tree_output
+    return "probability" if has_classes and tree_output == scores else "raw"
 
 
 def _check_probabilities(forest, X):

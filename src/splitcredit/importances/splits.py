@@ -10,8 +10,6 @@ from splitcredit._calls import checked
 from splitcredit._opened import Opened
 from splitcredit._tables import check_choice
 from splitcredit.attribution import Importance
-from splitcredit.convert import unwrap
-from splitcredit.convert.units import library_of
 
 REQUIRES = ("gains",)
 KINDS = ("weight", "gain", "total_gain", "cover", "total_cover")
@@ -77,7 +75,7 @@ def splits(
         values = np.bincount(feature, forest.cover[inner], minlength=forest.n_features)
         values *= _targets_of_a_node(forest)
     else:
-        values = _total_gain(opened.inner, forest)
+        values = _total_gain(opened)
     if kind in ("gain", "cover"):
         values = values / np.maximum(counts, 1)
     return opened.finished(Importance(values, forest.feature_names, "splits", {"kind": kind}))
@@ -89,20 +87,11 @@ def _targets_of_a_node(forest):
     return forest.n_outputs if forest.cover_kind == "sum_hessian" and has_vectors else 1
 
 
-def _total_gain(model, forest):
+def _total_gain(opened):
     """Sums of gains as the library of a fitted model gives them."""
-    inner, _ = unwrap(model)
-    library = library_of(inner)
-    if library == "lightgbm":
-        booster = getattr(inner, "booster_", inner)
-        return booster.feature_importance("gain").astype(float)
-    if library == "xgboost":
-        booster = inner.get_booster() if hasattr(inner, "get_booster") else inner
-        best = None if inner is booster else booster.attr("best_iteration")
-        trees = booster if best is None else booster[: int(best) + 1]  # as `to_forest` takes them
-        gains = trees.get_score(importance_type="total_gain")
-        names = booster.feature_names or [f"f{j}" for j in range(forest.n_features)]
-        return np.array([gains.get(name, 0.0) for name in names], float)
+    gains = opened.format.gains(opened.inner, opened.forest)
+    if gains is not None:
+        return gains
     raise ValueError(
         "only fitted models of XGBoost and LightGBM keep the gains of their splits: take "
         "method='mdi', the decrease of impurity, or kind='total_cover'"

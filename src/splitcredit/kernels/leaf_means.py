@@ -46,7 +46,7 @@ def _weigh(first, last, left, right, cover, value, offsets, mean):
 
 
 def summaries(left, right, cover, value) -> tuple[np.ndarray, np.ndarray, int]:
-    """Mean and variance of the leaves below each node, by the formulas of `convert._nodes`.
+    """Mean and variance of the leaves below each node, by the formulas of `formats._nodes`.
 
     Parameters
     ----------

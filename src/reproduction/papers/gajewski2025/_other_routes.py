@@ -9,7 +9,7 @@ import numpy as np
 from reproduction import models
 from reproduction.papers.gajewski2025 import _enumeration
 from reproduction.papers.gajewski2025._settings import GREEDY, SHAP
-from splitcredit.convert import to_forest
+from splitcredit.formats import to_forest
 from splitcredit.gaps.prediction_gap import GapProblem
 from splitcredit.gaps.rankings import of_attribution
 from splitcredit.importances import function_of

@@ -34,7 +34,7 @@ from reproduction.papers.gajewski2025._settings import (
 )
 from reproduction.papers.gajewski2025.curves import ERRORS
 from reproduction.parameters import Count
-from splitcredit.convert import to_forest
+from splitcredit.formats import to_forest
 from splitcredit.gaps.noise import noise_pool
 from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.gaps.sampling import COUNTS, nmae, pg2_sampled

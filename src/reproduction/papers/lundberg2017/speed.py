@@ -20,7 +20,7 @@ from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _peers, _steps, _trees
 from reproduction.parameters import Count
-from splitcredit.convert import to_forest
+from splitcredit.formats import to_forest
 from splitcredit.importances import saabas, tree_shap
 
 # "A fraction of a second".

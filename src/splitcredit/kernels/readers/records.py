@@ -1,6 +1,6 @@
 """Objects of one form in UBJSON: where each has the arrays, texts and numbers of its keys.
 
-``convert/_ubjson.py`` says which part of the format XGBoost writes. An object with an array whose
+``formats/_ubjson.py`` says which part of the format XGBoost writes. An object with an array whose
 numbers have no common type, or with anything else that is not read here, is left to that file.
 """
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.tree import BaseDecisionTree
 
-from splitcredit.convert import _nodes, _sklearn_boosting
-from splitcredit.convert._sklearn_trees import KIND, allows_nan, stacked
+from splitcredit.formats import _nodes, _sklearn_boosting
+from splitcredit.formats._sklearn_trees import KIND, allows_nan, stacked
 
 
 def ada_boost(model, labels) -> dict:

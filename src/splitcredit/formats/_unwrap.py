@@ -5,12 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from splitcredit._tables import dense, with_text
-from splitcredit.convert import _columns
-from splitcredit.convert.units import library_of
 from splitcredit.forest import Forest
+from splitcredit.formats import _columns
 
 
 @dataclass(frozen=True)
@@ -89,21 +86,11 @@ class Steps:
             return None
 
 
-def unwrap(model) -> tuple[object, Steps]:
-    """What is left of a model without pipelines and searches around it, nested as they may be.
-
-    sklearn.exceptions.NotFittedError if a search is not fitted. ValueError if a search did not keep
-    its best estimator, or a pipeline does not end in a model.
-
-    Parameters
-    ----------
-    model : any object
-        Of a fitted search the best estimator is taken, of a pipeline the last step, of a
-        FrozenEstimator what it holds. Everything else is returned as it is.
-    """
+def inside(model) -> tuple[object, tuple, str]:
+    """What `unwrap` gives, the pipelines of the steps before it, and `Steps.row_changing`."""
     pipelines, row_changing = [], ""
     while True:
-        model = thawed(model)
+        model = unfrozen(model)
         if is_search(model):
             model = _best_of(model)
         elif is_pipeline(model):
@@ -113,11 +100,10 @@ def unwrap(model) -> tuple[object, Steps]:
             if model is None or isinstance(model, str):
                 raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
         else:
-            absent = np.nan if library_of(model) == "xgboost" else 0.0
-            return model, Steps(tuple(pipelines), absent, row_changing)
+            return model, tuple(pipelines), row_changing
 
 
-def thawed(model):
+def unfrozen(model):
     """The model in a FrozenEstimator, which hands rows on unchanged, or the model itself."""
     # It shows the attributes of what it holds, so only its class tells it from a search.
     while any(base.__name__ == "FrozenEstimator" for base in type(model).__mro__):
@@ -155,8 +141,8 @@ def _row_changing_step(pipeline):
             within = step.get_params()
         except Exception:  # of a step that others wrote, such as one that has no such method
             within = {}
-        frozen = tuple(f"{key}__" for key, part in within.items() if thawed(part) is not part)
-        if thawed(step) is not step:
+        frozen = tuple(f"{key}__" for key, part in within.items() if unfrozen(part) is not part)
+        if unfrozen(step) is not step:
             continue
         parts = [part for key, part in within.items() if not key.startswith(frozen)]
         for part in (step, *parts):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit.convert import _nodes
+from splitcredit.formats import _nodes, format_of, to_forest, unwrap
 
 _ALIKE = ("strict", "x_dtype", "aggregate", "cover_kind", "criterion", "missing_value")
 
@@ -17,18 +17,8 @@ def mean_of(members, weights, labels, name, features=None, columns=None) -> dict
     Returns a dict without impurities, unless all trees count alike. UnsupportedModelError if the
     members compare or add up in different ways, or split by categories.
 
-    Parameters
-    ----------
-    members : list of Forest
-    weights : float (n_members,)
-    labels : dict
-        Names of features and outputs of the whole, as fields.
-    name : str
-        What the model is called in messages.
-    features : list of int arrays, optional
-        Which features of the whole each member knows, all if not given.
-    columns : list of int arrays, optional
-        Which outputs of the whole each member knows, all if not given.
+    `labels` are names of features and outputs of the whole. `features` says which features of the
+    whole each member knows, and `columns` which outputs; all if not given.
     """
     first = members[0]
     for key in _ALIKE:
@@ -111,9 +101,6 @@ def bag(model, estimators, labels) -> dict:
 
 def member(estimator, model):
     """The Forest of one model of a mean, which must predict what the mean is of."""
-    from splitcredit.convert import to_forest
-    from splitcredit.convert._unwrap import unwrap
-
     inner, steps = unwrap(estimator)
     forest, name = to_forest(inner), type(model).__name__
     why, remedy = _unlike(inner, forest, hasattr(model, "classes_")), ""
@@ -130,15 +117,10 @@ def member(estimator, model):
 
 def _unlike(inner, forest, of_classes):
     """What a model predicts, in words, if it is something else than its trees add up to."""
-    from splitcredit.convert.units import has_link, units
-
+    own = format_of(inner)
     if of_classes:
-        is_fraction = forest.aggregate == "mean" and units(inner).tree_output == "probability"
+        is_fraction = forest.aggregate == "mean" and own.units(inner).tree_output == "probability"
         return "" if is_fraction else "probabilities, and its trees add up to scores"
     if np.size(getattr(inner, "classes_", ())) or forest.output_names == ("path length",):
         return "labels, which are no mean or sum of trees"
-    if type(inner).__module__.startswith("quantile_forest."):
-        return "quantiles, which are no mean of its trees"
-    if hasattr(inner, "pred_param"):  # of NGBoost
-        return "the mean of a distribution whose parameters its trees give"
-    return "a function of the sum of its trees" if has_link(inner) else ""
+    return own.predicts_otherwise(inner)

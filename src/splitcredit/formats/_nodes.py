@@ -19,13 +19,11 @@ def full_name(model) -> str:
     return ".".join([*parts, kind.__qualname__])
 
 
-def no_trees(model, reason="") -> UnsupportedModelError:
-    """The error that a model is none of trees, or none that is known."""
-    return UnsupportedModelError(
-        f"cannot convert {full_name(model)} to a Forest{reason}: supported are models of trees of "
-        "scikit-learn, XGBoost, LightGBM, CatBoost, GPBoost and NGBoost, and pipelines and "
-        "searches around them; help(splitcredit.to_forest) lists them"
-    )
+class NoTreesError(UnsupportedModelError):
+    """A model is none of trees, or none that is known; see `splitcredit.formats.to_forest`."""
+
+    def __init__(self, model, reason=""):
+        super().__init__(f"cannot convert {full_name(model)} to a Forest{reason}")
 
 
 # Where models of other packages keep the one that they are made around.
@@ -37,6 +35,13 @@ def inner_model(model) -> str | None:
     own = getattr(model, "__dict__", {})
     of_class = type(model)
     return next((n for n in INNER if n.partition("[")[0] in own or hasattr(of_class, n)), None)
+
+
+def no_booster(model, name) -> UnsupportedModelError:
+    """The error that an object of a library is none of its models."""
+    held = inner_model(model)
+    remedy = "give the Booster or the fitted model" if held is None else f"explain model.{held}"
+    return UnsupportedModelError(f"cannot convert {name} to a Forest: {remedy}")
 
 
 # Where the impurity is that of `summarized`, and not one that the library kept.
@@ -56,19 +61,9 @@ def summarized(arrays, leaf_value, offsets, model, column=None, n_outputs=1) -> 
     Returns the arrays with ``value``, ``impurity`` and ``tree_offsets``. ValueError if both
     children of a node have cover 0; the message names model and tree.
 
-    Parameters
-    ----------
-    arrays : dict
-        With ``left`` and ``right``, children as indices into these arrays, behind their parent, -1
-        at a leaf; and ``cover``, float64 (n_nodes,).
-    leaf_value : float64 (n_nodes,), or (n_nodes, n_outputs), whose variances are added
-        Ignored at inner nodes.
-    offsets : int (n_trees + 1,)
-    model : str
-        What the model is called in the message.
-    column : int (n_trees,), optional
-        Output of each tree, for one value in each leaf: the other columns of ``value`` are 0.
-    n_outputs : int
+    `arrays` has the children of each node as indices behind their parent, -1 at a leaf, and the
+    cover. Of values (n_nodes, n_outputs) the variances are added. With one value in each leaf,
+    `column` is the output of each tree, and the other columns of ``value`` are 0.
     """
     of_nodes = arrays["left"], arrays["right"], arrays["cover"]
     values = leaf_value.T if leaf_value.ndim == 2 else [leaf_value]
@@ -139,19 +134,8 @@ def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding)
     Returns a dict: ``column``, ``threshold`` and ``categories``; nothing without splits and
     labels.
 
-    Parameters
-    ----------
-    arrays : dict
-        Node arrays of the Forest, ``feature`` and ``threshold`` among them.
-    n_features : int
-    nodes : int (n_splits,)
-        Nodes that split by categories.
-    members : sequence of sequences of int, one a split
-        Codes of the categories in each subset.
-    left : bool
-        Whether members go left.
-    labels : sequence of sequences
-        Labels of the categories; see `Categories`, as for `coding`.
+    `members` are the codes of the categories in the subset of each of `nodes`, and `left` says
+    whether they go left. For `labels` and `coding` see `Categories`.
     """
     if not len(nodes) and not len(labels):
         return {}

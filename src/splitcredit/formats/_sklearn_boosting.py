@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-from splitcredit.convert import _nodes
-from splitcredit.convert._nodes import members_of, subset_fields
-from splitcredit.convert._sklearn_trees import KIND, allows_nan, stacked
+from splitcredit.formats import _nodes
+from splitcredit.formats._nodes import members_of, subset_fields
+from splitcredit.formats._sklearn_trees import KIND, allows_nan, stacked
 
 _CONSTANT = ("prior", "most_frequent", "constant")
 

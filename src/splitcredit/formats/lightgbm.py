@@ -1,4 +1,4 @@
-"""LightGBM models to `Forest`, by a reader of their text format that needs no LightGBM.
+"""LightGBM: a reader of its text format that needs no LightGBM, and what its models mean.
 
 The output is the raw score, before the objective's link; what the training started from is in the
 leaves of the first trees. LightGBM goes left on ``x <= threshold`` in float64 and counts rows. Of
@@ -11,12 +11,15 @@ from __future__ import annotations
 import json
 import re
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
-from splitcredit.convert import _nodes
-from splitcredit.convert._nodes import members_of, subset_fields
 from splitcredit.forest import CLOSE_TO_MISSING, Forest
+from splitcredit.formats import _nodes
+from splitcredit.formats._nodes import members_of, subset_fields
+from splitcredit.formats.base import Boosted
+from splitcredit.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 from splitcredit.kernels.readers import decimals, lines
 
 # Keys of a tree that have one number, or none in former releases; of lists with a number for each
@@ -39,29 +42,95 @@ _BY_CATEGORY, _DEFAULT_LEFT, _ZERO, _NAN = 1, 2, 4, 8
 _BUFFER = 1 << 20
 
 
-def convert(model) -> Forest:
-    """Convert a Booster or a fitted wrapper; see `splitcredit.to_forest`.
+class LightGBM(Boosted):
+    """Boosters and wrappers with boosting "gbdt", "goss", "rf" or "dart", their files, Dataset.
 
-    Notes
-    -----
-    The trees are those that ``predict`` uses: up to ``best_iteration``, if early stopping has set
-    it, or all.
+    Also files of GPBoost, which are LightGBM's or hold its text.
     """
-    name, classes = type(model).__name__, None
-    if type(model).__module__.startswith("gpboost.") and hasattr(model, "model_to_string"):
-        text = model.model_to_string()
-        if text.startswith("{"):
-            text = text_of_fixed_effects(json.loads(text))
-        return from_pieces([text], name)
-    from lightgbm import Booster, LGBMModel
 
-    if isinstance(model, LGBMModel):
-        model, classes = _booster(model, name), getattr(model, "classes_", None)
-    if not isinstance(model, Booster):
-        held = _nodes.inner_model(model)
-        remedy = "give the Booster or the fitted model" if held is None else f"explain model.{held}"
-        raise _nodes.UnsupportedModelError(f"cannot convert {name} to a Forest: {remedy}")
-    return from_pieces(_pieces(model), name, classes)
+    title = "LightGBM"
+    packages = ("lightgbm",)
+    json_key = "booster_str"
+    quiet: ClassVar[dict] = {"verbosity": -1}
+    trusted = (
+        "lightgbm.basic.Booster",
+        *(f"lightgbm.sklearn.LGBM{kind}" for kind in ("Classifier", "Ranker", "Regressor")),
+    )
+    containers: ClassVar[dict] = {"Dataset": ""}
+    # The raw score may depend on a parameter.
+    units_by_objective: ClassVar[dict] = {
+        "binary sigmoid:1": BINARY,
+        "multiclass": SOFTMAX,
+        "regression": SQUARED,
+        **dict.fromkeys(("regression_l1", "huber", "fair", "quantile", "mape"), VALUE),
+    }
+    linked = ("binary", "cross_entropy", "cross_entropy_lambda", "gamma", "poisson", "tweedie")
+    no_means = ("quantile",)
+
+    def decoded(self, raw, name):
+        if not raw.replace(b"\r\n", b"\n", 1).startswith(b"tree\n"):
+            return None
+        return raw.decode().replace("\r\n", "\n")
+
+    def of_document(self, document):
+        """The text of a model of GPBoost with random effects: its trees are the fixed ones."""
+        return document[self.json_key]
+
+    def forest_of_content(self, content, name):
+        check_whole(content, name)
+        return from_pieces([content], name)
+
+    def forest(self, model):
+        """The trees that ``predict`` uses: up to ``best_iteration`` of early stopping, or all."""
+        from lightgbm import Booster, LGBMModel
+
+        name, classes = type(model).__name__, None
+        if isinstance(model, LGBMModel):
+            model, classes = _booster(model, name), getattr(model, "classes_", None)
+        if not isinstance(model, Booster):
+            raise _nodes.no_booster(model, name)
+        return from_pieces(_pieces(model), name, classes)
+
+    def objective(self, model):
+        booster = getattr(model, "booster_", model)
+        return self.objective_of_content(booster.model_to_string(num_iteration=1))
+
+    def objective_of_content(self, content):
+        line = re.search(r"^objective=(.*)$", content, re.M)
+        name, *parameters = (line[1].split() if line else []) or [""]
+        # With "sqrt" the trees add up to the root of the prediction.
+        return " ".join([name, *(p for p in parameters if p == "sqrt" or p.startswith("sigmoid:"))])
+
+    def own_prediction(self, model, forest, X):
+        raw = getattr(model, "booster_", model).predict(X, raw_score=True)
+        # Of its random forests LightGBM gives the sum.
+        rounds = forest.n_trees // forest.n_outputs
+        return raw / rounds if forest.aggregate == "mean" else raw
+
+    def first_trees(self, model, forest, n_trees):
+        if forest.n_outputs > 1:
+            raise ValueError(
+                f"tree_limit={n_trees}: of a LightGBM model of several classes shap counts rounds "
+                "without a background and trees with one: explain a model with fewer rounds"
+            )
+        return n_trees
+
+    def gains(self, model, forest):
+        return getattr(model, "booster_", model).feature_importance("gain").astype(float)
+
+    def rows(self, X):
+        if X.init_score is not None:
+            raise ValueError(
+                "this Dataset has an init_score, which LightGBM leaves out of predictions: pass "
+                "the rows, and add it to the totals yourself"
+            )
+        if isinstance(X.data, list):
+            raise ValueError("this Dataset holds a list: pass its rows as one table")
+        if X.data is None or isinstance(X.data, str):
+            raise ValueError(
+                "this Dataset has not kept its rows: pass them, or make it with free_raw_data=False"
+            )
+        return X.data
 
 
 def _booster(model, name):
@@ -92,47 +161,28 @@ def _pieces(booster):
     return pieces
 
 
-def text_of_fixed_effects(content) -> str:
-    """The text of a model of GPBoost with random effects: its trees are the fixed ones."""
-    return content["booster_str"]
-
-
 def check_whole(text, name) -> None:
-    """Raise a ValueError if a model's text ends before its last tree."""
+    """Raise a ValueError if a text ends before its last tree, or LightGBM reads others in it.
+
+    It cuts the text by the sizes of the trees, and the head by its lines.
+    """
     inside, is_whole = _inside(text)
     head, *trees = inside.split("\nTree=")
-    sizes = re.search(r"^tree_sizes=(.*)$", head, re.M)
-    expected = len(trees) if sizes is None else len(sizes[1].split())
-    if not is_whole or "\nfeature_names=" not in head or len(trees) != expected:
+    values = dict(line.partition("=")[::2] for line in head.split("\n"))
+    sizes = values.get("tree_sizes", "x " * len(trees)).split()  # there are none in former releases
+    if not is_whole or "feature_names" not in values or len(trees) != len(sizes):
         raise ValueError(
-            f"the {name} is incomplete, it ends after {len(trees)} of {expected} trees: save it "
+            f"the {name} is incomplete, it ends after {len(trees)} of {len(sizes)} trees: save it "
             "again with save_model"
         )
-
-
-def check_form(text, name) -> None:
-    """Raise a ValueError if LightGBM refuses a text, or reads other trees in it.
-
-    It cuts the text by the sizes of the trees, and reads each of them up to an empty line.
-    """
-    head, *trees = _inside(text)[0].split("\nTree=")
-    values = dict(line.partition("=")[::2] for line in head.split("\n"))
-    sizes, n_features = values.get("tree_sizes"), len(values["feature_names"].split(" "))
-    of_features = values.get("feature_infos", "").split()
-    others = [value for key, value in values.items() if key != "feature_names"]
-    if sizes is not None and sizes.split() != [str(len(f"Tree={tree}\n")) for tree in trees]:
-        reason = "trees of other sizes than tree_sizes"
-    elif not all(tree.endswith("\n") for tree in trees):
-        reason = "a tree without an empty line behind it"
-    elif any("=" in value or "average_output" in value for value in others):
-        reason = "two lines of its head in one"
-    elif [str(n_features - 1), n_features] != [values.get("max_feature_idx"), len(of_features)]:
-        reason = "other numbers of features in feature_names, feature_infos and max_feature_idx"
-    elif "\0" in text or "\r" in text:
-        reason = "a zero or a lone carriage return"
-    else:
-        return
-    raise ValueError(f"the {name} has {reason}: save it again")
+    n_names = len(values.pop("feature_names").split(" "))
+    n_features = int(values.get("max_feature_idx", -1)) + 1
+    are_joined = any("=" in value or "average_output" in value for value in values.values())
+    are_joined |= not all(tree.endswith("\n") for tree in trees)  # an empty line ends each
+    are_joined |= "\0" in text or "\r" in text
+    is_cut = "tree_sizes" in values and sizes != [str(len(f"Tree={tree}\n")) for tree in trees]
+    if are_joined or is_cut or not len(values["feature_infos"].split()) == n_features == n_names:
+        raise ValueError(f"the {name} is damaged, its head is not that of its trees: save it again")
 
 
 def _inside(text):
@@ -191,13 +241,8 @@ def from_pieces(pieces, name, classes=None) -> Forest:
 
 def _n_outputs(head, n_trees, name):
     """Trees of a round, one for each class; refused where the head contradicts itself."""
-    given = head["num_tree_per_iteration"], head.get("num_class", head["num_tree_per_iteration"])
-    if not all(text.isdecimal() and int(text) > 0 for text in given):
-        raise ValueError(
-            f"this {name} has {given[0]!r} as num_tree_per_iteration and {given[1]!r} as "
-            "num_class, which are numbers from 1: save it again"
-        )
-    n_outputs, n_classes = map(int, given)
+    n_outputs = int(head["num_tree_per_iteration"])
+    n_classes = int(head.get("num_class", n_outputs))
     if n_outputs != n_classes or n_trees % n_outputs:
         raise ValueError(
             f"this {name} has {n_outputs} trees a round, {n_classes} classes and {n_trees} trees: "
@@ -216,21 +261,7 @@ def _names_given(features, text):
 
 
 class _Trees:
-    """The trees of a model's text: where the contents of their keys are, and how many leaves.
-
-    Parameters
-    ----------
-    pieces : list of str
-        Texts that hold the trees in turn.
-    name : str
-        What the model is called in messages.
-
-    Attributes
-    ----------
-    n_leaves : int64 (n_trees,)
-    n_by_category : float64 (n_trees,)
-        How many splits by categories each tree says that it has.
-    """
+    """The trees of a model's text: where the contents of their keys are, and how many leaves."""
 
     def __init__(self, pieces, name):
         self._text, self._name = "".join(map(_lines_of_trees, pieces)).encode(), name
@@ -260,24 +291,11 @@ class _Trees:
         Returns int64 (n_trees,). How many numbers each tree has. ValueError if a tree has another
         number of them, or something that is no number.
 
-        Parameters
-        ----------
-        key : str
-        places : int64 (n_trees,)
-            Where in `out` the first number of each tree goes.
-        lengths : int64 (n_trees,)
-            How many numbers each tree must have.
-        out : float64 (n,)
-        also : int64 (n_trees,), optional
-            Another length that each tree may have.
+        `places` is where in `out` the first number of each tree goes, `lengths` how many it must
+        have, and `also` another number that it may have.
         """
         begins, ends = self._places[key]
-        try:
-            counts = decimals.read(self._characters, begins, ends, places, lengths, out)
-        except ValueError as error:
-            raise ValueError(
-                f"this {self._name} has {key} that are no numbers, save it again: {error}"
-            ) from None
+        counts = decimals.read(self._characters, begins, ends, places, lengths, out)
         if ((counts != lengths) & (counts != (lengths if also is None else also))).any():
             raise ValueError(
                 f"this {self._name} has {counts.sum()} {key}, expected {lengths.sum()}"

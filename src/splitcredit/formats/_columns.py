@@ -41,14 +41,7 @@ class Source:
         return {name: features for name, features in found.items() if features}
 
     def table(self, names, data):
-        """A DataFrame of the columns of some names, and of the features that have none.
-
-        Parameters
-        ----------
-        names : collection of str
-        data : array or DataFrame (n_samples, n_features)
-            The rows as the trees see them.
-        """
+        """A DataFrame of the columns of some names, and of the features that have none."""
         import pandas as pd
 
         own = [k for k, name in enumerate(self.names) if name in names]

@@ -45,17 +45,7 @@ def _decoded(content, dtype):
 
 
 class Columns(Sequence):
-    """Objects of one form, such as trees, of which little is decoded before it is needed.
-
-    Parameters
-    ----------
-    content : bytes or bytearray
-        The whole document.
-    keys : list of str
-        Of the objects, and of objects in them.
-    places : records.Places
-        Where the objects and what they have for the keys stand.
-    """
+    """Objects of one form, such as trees, of which little is decoded before it is needed."""
 
     def __init__(self, content, keys, places):
         self._content, self._keys, self._places = content, keys, places

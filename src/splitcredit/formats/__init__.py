@@ -1,47 +1,75 @@
-"""Fitted models to `Forest`: one file a library."""
+"""Fitted models: what is known of each library, in one class and file a library, and `Forest`.
+
+`FORMATS` lists the classes, and `format_of` gives the one of a model. What they do not know, such
+as pipelines and names of columns, is done here for all of them.
+"""
 
 from __future__ import annotations
 
-import importlib
-import os
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from splitcredit._tables import records
-from splitcredit.convert import _columns
-from splitcredit.convert._nodes import UnsupportedModelError, full_name, inner_model, no_trees
-from splitcredit.convert._unwrap import unwrap
-from splitcredit.convert.units import CLASS_CRITERIA, in_words
 from splitcredit.forest import Forest
+from splitcredit.formats._nodes import NoTreesError, UnsupportedModelError
+from splitcredit.formats._unwrap import Steps, inside
+from splitcredit.formats.base import Format
+from splitcredit.formats.catboost import CatBoost
+from splitcredit.formats.files import ModelFile
+from splitcredit.formats.gpboost import GPBoost
+from splitcredit.formats.lightgbm import LightGBM
+from splitcredit.formats.ngboost import NGBoost
+from splitcredit.formats.sklearn import Sklearn
+from splitcredit.formats.units import CLASS_CRITERIA
+from splitcredit.formats.xgboost import XGBoost
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
     "CLASS_CRITERIA",
+    "FORMATS",
     "are_targets",
-    "forest_and_rows",
-    "forest_and_training_rows",
-    "forest_rows_and_start",
-    "source_of",
+    "format_of",
     "to_forest",
-    "unit_of",
     "unwrap",
 ]
 
-# Top-level package of the model's class -> module with `convert(model)`.
-_CONVERTERS = {
-    "catboost": "splitcredit.convert.catboost",
-    "gpboost": "splitcredit.convert.lightgbm",
-    "lightgbm": "splitcredit.convert.lightgbm",
-    "ngboost": "splitcredit.convert.ngboost",
-    "sklearn": "splitcredit.convert.sklearn",
-    "xgboost": "splitcredit.convert.xgboost",
-}
+# The wrappers of the others are models of scikit-learn, too, so it comes last.
+FORMATS: tuple[Format, ...] = (
+    XGBoost(),
+    LightGBM(),
+    CatBoost(),
+    GPBoost(),
+    NGBoost(),
+    Sklearn(),
+)
+_FILE, _OTHER = ModelFile(FORMATS), Format()
 
 # What covers count in models that have one target only: LightGBM's and HistGradientBoosting.
 _OF_ONE_TARGET = ("leaf_count", "count")
+
+
+def format_of(model) -> Format:
+    """The format of a model without pipelines around it, or of a path.
+
+    Of anything else, such as a Forest, a `Format` that knows nothing.
+    """
+    return next((one for one in (_FILE, *FORMATS) if one.recognizes(model)), _OTHER)
+
+
+def unwrap(model) -> tuple[object, Steps]:
+    """What is left of a model without pipelines and searches around it, nested as they may be.
+
+    sklearn.exceptions.NotFittedError if a search is not fitted. ValueError if a search did not keep
+    its best estimator, or a pipeline does not end in a model.
+
+    Of a fitted search the best estimator is taken, of a pipeline the last step, of a
+    FrozenEstimator what it holds. Everything else is returned as it is.
+    """
+    inner, pipelines, row_changing = inside(model)
+    return inner, Steps(pipelines, format_of(inner).absent, row_changing)
 
 
 def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
@@ -60,7 +88,7 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
         - CatBoost: models of numeric features; `explain` takes those with categories, too;
         - NGBoost over decision trees; quantile forests, survival forests and boosting,
           balanced forests, and GPBoost's trees;
-        - files that XGBoost (.json, .ubj, binary), LightGBM (text) and CatBoost (.json) have saved.
+        - files that XGBoost (.json, .ubj), LightGBM (text) and CatBoost (.json) have saved.
 
         A `Forest` is returned as it is. Of a pipeline the last step is converted, with the names
         of the transformed features; of a fitted search, such as GridSearchCV, the best estimator;
@@ -125,69 +153,6 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     return replace(forest, training_hash=forest.hash_of(X_train))
 
 
-def forest_and_rows(model, *tables) -> tuple:
-    """The forest of a model, and tables as its trees see them: what a pipeline makes of them.
-
-    Returns tuple of Forest and the tables.
-
-    Parameters
-    ----------
-    model : anything that `to_forest` takes
-    *tables : array-like or DataFrame (n_samples, n_features), or None
-        They are returned as they are where there is no pipeline.
-    """
-    forest, tables = to_forest(model), tuple(records(table, model) for table in tables)
-    if isinstance(model, Forest):
-        return forest, *tables
-    _, steps = unwrap(model)
-    return forest, *(None if table is None else steps.rows(table) for table in tables)
-
-
-def forest_rows_and_start(model, *tables) -> tuple:
-    """`forest_and_rows`, and what rows add to the trees before the first of them.
-
-    Returns tuple of Forest, the tables, and a function of prepared rows to float64 (n_samples,
-    n_outputs). None in place of the function, unless scikit-learn's GradientBoosting starts from a
-    model.
-    """
-    unwrapped, steps = unwrap(model)
-    inner: Any = unwrapped
-    if not type(inner).__name__.startswith("GradientBoosting"):
-        return *forest_and_rows(model, *tables), None
-    from splitcredit.convert import _sklearn_boosting
-
-    if not _sklearn_boosting.starts_from_model(inner) or hasattr(inner.init_, "strategy"):
-        return *forest_and_rows(model, *tables), None
-    forest = steps.named(to_forest(_sklearn_boosting.from_zero(inner)))
-    rows = (None if table is None else steps.rows(table) for table in tables)
-    return forest, *rows, lambda prepared: _sklearn_boosting.start_of(inner, prepared)
-
-
-def forest_and_training_rows(model, X) -> tuple:
-    """The forest of a model, and its training rows as the trees saw them when they were grown.
-
-    ValueError if a step of a pipeline made other rows in training than it makes now.
-    """
-    forest, X = to_forest(model), records(X, model)
-    if isinstance(model, Forest):
-        return forest, X
-    _, steps = unwrap(model)
-    return forest, steps.training_rows(X)
-
-
-def source_of(model, X):
-    """The columns of X that the steps of a pipeline made the features of; None without steps.
-
-    Returns a `Source`. It keeps X itself.
-    """
-    return None if isinstance(model, Forest) else _columns.source(unwrap(model)[1].pipelines, X)
-
-
-def unit_of(model, forest) -> str:
-    """What the raw prediction of a model is, in words; see `units.in_words`."""
-    return in_words(unwrap(model)[0], forest)
-
-
 def are_targets(forest: Forest) -> bool:
     """Whether outputs are several targets or their classes.
 
@@ -205,24 +170,16 @@ def are_targets(forest: Forest) -> bool:
 
 
 def _converted(model):
-    if isinstance(model, Forest):
-        return model
     if isinstance(model, type):
         raise UnsupportedModelError(
             f"{model.__name__} is a class: pass a fitted model, {model.__name__}().fit(X, y)"
         )
-    if isinstance(model, (str, os.PathLike)):
-        from splitcredit.convert import _files
-
-        return _files.read(model)
-    for base in type(model).__mro__:
-        module = _CONVERTERS.get(base.__module__.partition(".")[0])
-        if module is not None:
-            return importlib.import_module(module).convert(model)
-    inner = inner_model(model)
-    if inner is not None:
+    try:
+        return format_of(model).forest(model)
+    except NoTreesError as error:
+        titles = [FORMATS[-1].title] + [one.title for one in FORMATS[:-1]]
+        others, last = ", ".join(titles[:-1]), titles[-1]
         raise UnsupportedModelError(
-            f"cannot convert {full_name(model)} to a Forest: explain model.{inner}, if that is a "
-            "model of trees"
-        )
-    raise no_trees(model)
+            f"{error}: supported are models of trees of {others} and {last}, and pipelines and "
+            "searches around them; help(splitcredit.to_forest) lists them"
+        ) from None

@@ -1,4 +1,4 @@
-"""XGBoost models to `Forest`, by a reader of their files that needs no XGBoost.
+"""XGBoost: a reader of its files that needs no XGBoost, and what its models and matrices mean.
 
 The output is the margin: the sum of the trees and the base score, before the objective's link.
 XGBoost casts X to float32, goes left on ``x < threshold``, and keeps sums of hessians as covers.
@@ -12,12 +12,16 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import chain, pairwise
+from typing import ClassVar
 
 import numpy as np
 
-from splitcredit.convert import _nodes, _ubjson
-from splitcredit.convert._nodes import subset_fields
+from splitcredit._tables import named
 from splitcredit.forest import Forest
+from splitcredit.formats import _nodes, _ubjson
+from splitcredit.formats._nodes import subset_fields
+from splitcredit.formats.base import Boosted
+from splitcredit.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 
 # Objective -> link that takes its base score, kept in units of the prediction, to the margin.
 _IDENTITY = """
@@ -27,6 +31,9 @@ _IDENTITY = """
 """
 _LOGIT = "binary:logistic reg:logistic"
 _LOG = "count:poisson reg:gamma reg:tweedie survival:aft survival:cox"
+_UBJSON = b"{L"
+# The head of a binary file, with the names of the objective and the booster.
+_BINARY_HEAD = 256
 # XGBoost keeps base scores of classes so far from 0 and 1.
 _LEAST = np.float32(1e-6)
 
@@ -57,46 +64,166 @@ _LINKS = {
 }
 
 
-def convert(model) -> Forest:
-    """Convert a Booster or a fitted wrapper; see `splitcredit.to_forest`.
+# Features without names that the model in a file may have: each gets a name, so that a number in a
+# small file takes much memory. Hashed text has 2**20.
+_MOST_UNNAMED = 1 << 21
 
-    Notes
-    -----
-    A Booster gives all its trees, a wrapper those that its ``predict`` uses: up to
-    ``best_iteration``, if early stopping has set it. Only a wrapper knows which number it takes for
-    a missing value; for Boosters it is a matter of each DMatrix, and NaN here.
-    """
-    from xgboost import Booster, XGBModel
 
-    name, rounds, classes = type(model).__name__, None, None
-    missing = None
-    if isinstance(model, XGBModel):
-        _check_wrapper(model, name)
-        missing = None if model.missing is None or math.isnan(model.missing) else model.missing
-        model, classes = model.get_booster(), getattr(model, "classes_", None)
-        best = model.attr("best_iteration")
-        rounds = None if best is None else int(best) + 1
-    if not isinstance(model, Booster):
-        raise _nodes.UnsupportedModelError(
-            f"cannot convert {name} to a Forest: give the Booster or the fitted model"
+class XGBoost(Boosted):
+    """Boosters and wrappers with booster "gbtree" or "dart", their files, and DMatrix."""
+
+    title = "XGBoost"
+    packages = ("xgboost",)
+    json_key = "learner"
+    objective_keys = ("learner", "objective", "name")
+    absent = np.nan
+    trusted = (
+        "xgboost.core.Booster",
+        *(f"xgboost.sklearn.XGB{kind}" for kind in ("Classifier", "Ranker", "Regressor")),
+    )
+    containers: ClassVar[dict] = {"DMatrix": "base_margin", "QuantileDMatrix": "base_margin"}
+    units_by_objective: ClassVar[dict] = {
+        "binary:logistic": BINARY,
+        "binary:logitraw": BINARY,
+        "reg:logistic": BINARY,
+        "multi:softmax": SOFTMAX,
+        "multi:softprob": SOFTMAX,
+        "reg:linear": SQUARED,
+        "reg:squarederror": SQUARED,
+        "reg:absoluteerror": VALUE,
+        "reg:pseudohubererror": VALUE,
+        "reg:quantileerror": VALUE,
+        "reg:expectileerror": VALUE,
+        "reg:squaredlogerror": VALUE,
+    }
+    linked = (
+        *("binary:hinge", "binary:logistic", "count:poisson", "reg:gamma", "reg:logistic"),
+        *("reg:tweedie", "survival:aft", "survival:cox"),
+    )
+    no_means = ("reg:quantileerror", "reg:expectileerror", "survival:aft", "survival:cox")
+
+    def decoded(self, raw, name):
+        if raw.startswith(_UBJSON):
+            return _ubjson.read(raw)
+        # A binary file has no mark of its own, but the name of the booster near its beginning.
+        boosters = (b"gbtree", b"dart", b"gblinear")
+        if not raw.startswith(b"{") and any(one in raw[:_BINARY_HEAD] for one in boosters):
+            raise ValueError(
+                f"{name} is a binary file of XGBoost before 3.1: load it with such a release, and "
+                "save it as .json or .ubj"
+            )
+        return None
+
+    def forest_of_content(self, content, name):
+        learner = content["learner"]
+        n_features = int(learner["learner_model_param"]["num_feature"])
+        if n_features > _MOST_UNNAMED and not learner.get("feature_names"):
+            raise ValueError(
+                f"num_feature of the {name} is {n_features}, and it names none of them: pass the "
+                "Booster if that is so"
+            )
+        return from_content(content, name)
+
+    def forest(self, model):
+        """A Booster gives all its trees, a wrapper those that its ``predict`` uses.
+
+        These are the trees up to ``best_iteration``, if early stopping has set it. Only a wrapper
+        knows which number it takes for a missing value; for Boosters it is a matter of each
+        DMatrix, and NaN here.
+        """
+        from xgboost import Booster, XGBModel
+
+        name, classes, missing = type(model).__name__, None, None
+        booster, rounds = model, None
+        if isinstance(model, XGBModel):
+            _check_wrapper(model, name)
+            missing = None if model.missing is None or math.isnan(model.missing) else model.missing
+            classes = getattr(model, "classes_", None)
+            booster, rounds = _booster_and_rounds(model)
+        if not isinstance(booster, Booster):
+            raise _nodes.UnsupportedModelError(
+                f"cannot convert {name} to a Forest: give the Booster or the fitted model"
+            )
+        # XGBoost shares the writing between threads that then wait in a loop, which takes several
+        # times as long as the work.
+        raw = _one_thread().submit(booster.save_raw, "ubj").result()
+        return from_content(_ubjson.read(raw), name, rounds, classes, missing)
+
+    def objective(self, model):
+        booster, _ = _booster_and_rounds(model)
+        return json.loads(booster.save_config())["learner"]["objective"]["name"]
+
+    def own_prediction(self, model, forest, X):
+        from xgboost import DMatrix
+
+        booster, rounds = _booster_and_rounds(model)
+        # By one thread: on a busy machine several wait for each other for a hundred times as long.
+        predicted = _one_thread().submit(
+            booster.predict,
+            _matrix(DMatrix, X, booster, getattr(model, "missing", np.nan)),
+            output_margin=True,
+            iteration_range=(0, rounds or 0),
+            # An array of rows has no names. The columns of a DMatrix may be in another order.
+            validate_features=isinstance(X, DMatrix) and X.feature_names is not None,
         )
-    content = _ubjson.read(_saved(model))
-    return from_content(content, name, rounds, classes, missing)
+        return predicted.result()
+
+    def first_trees(self, model, forest, n_trees):
+        """Whole rounds."""
+        booster, rounds = _booster_and_rounds(model)
+        n_rounds = booster.num_boosted_rounds() if rounds is None else rounds
+        return n_trees - n_trees % (forest.n_trees // n_rounds)
+
+    def gains(self, model, forest):
+        booster, rounds = _booster_and_rounds(model)
+        trees = booster if rounds is None else booster[:rounds]
+        gains = trees.get_score(importance_type="total_gain")
+        names = booster.feature_names or [f"f{j}" for j in range(forest.n_features)]
+        return np.array([gains.get(name, 0.0) for name in names], float)
+
+    def rows(self, X):
+        """Of a QuantileDMatrix the values that it keeps, by which XGBoost predicts it, too."""
+        if "c" in (X.feature_types or ()):
+            raise ValueError(
+                f"this {type(X).__name__} has categories, whose order it does not give: pass the "
+                "table or array that it was made of"
+            )
+        return named(X.get_data(), X.feature_names)
+
+    def offsets(self, X, forest):
+        """XGBoost takes a base margin in place of the base score."""
+        margin = np.asarray(X.get_base_margin(), np.float64)
+        return margin.reshape(-1, forest.n_outputs) - forest.base if margin.size else None
+
+    def first_rows(self, X, n):
+        return X if type(X).__name__ == "QuantileDMatrix" else super().first_rows(X, n)
 
 
-def _saved(booster) -> bytearray:
-    """The model in UBJSON, written by one thread.
+def _booster_and_rounds(model):
+    """The Booster of a model, and the rounds that its ``predict`` uses, None for all."""
+    if not hasattr(model, "get_booster"):
+        return model, None
+    booster = model.get_booster()
+    best = booster.attr("best_iteration")
+    return booster, None if best is None else int(best) + 1
 
-    XGBoost shares this work between threads that then wait in a loop, which takes several times as
-    long as the work. The number of its threads is a setting of each thread of Python. XGBoost does
-    not put it back to the default, so a thread of its own has it.
-    """
-    return _writer().submit(booster.save_raw, "ubj").result()
+
+def _matrix(kind, X, booster, missing):
+    """A DMatrix of rows; columns of an array may hold codes of categories, so types go with it."""
+    if isinstance(X, kind):
+        return X
+    types = {} if hasattr(X, "columns") else {"feature_types": booster.feature_types}
+    X = X if hasattr(X, "columns") else X.astype(float)
+    return kind(X, missing=missing, enable_categorical=True, nthread=1, **types)
 
 
 @cache
-def _writer():
-    """The thread that has XGBoost write: to start one takes as long as to write a small model."""
+def _one_thread():
+    """A thread in which XGBoost uses no others: to start one takes as long as a small model.
+
+    The number of threads of XGBoost is a setting of each thread of Python, which it does not put
+    back to the default, so a thread of its own has it.
+    """
     return ThreadPoolExecutor(1, "splitcredit", _use_one_thread)
 
 
@@ -109,7 +236,7 @@ def _use_one_thread():
 
 # A forked process has none of the threads of its parent.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_writer.cache_clear)
+    os.register_at_fork(after_in_child=_one_thread.cache_clear)
 
 
 def _check_wrapper(model, name):
@@ -161,15 +288,15 @@ def _check_outputs(learner, trees, column, name):
 
     Each round grows a tree for every output, or one whose leaves have a value for each.
     """
-    n_classes, n_targets = int(learner["learner_model_param"]["num_class"]), _n_targets(learner)
-    n_outputs, n_values = max(n_classes, 1) * n_targets, max(_leaf_sizes(trees))
+    expected = max(int(learner["learner_model_param"]["num_class"]), 1) * _n_targets(learner)
+    n_values = max(_leaf_sizes(trees))
     if n_values > 1:
         _refuse_former_vectors(trees, name)
-    grown = range(n_values) if n_values > 1 else sorted(set(column.tolist()))
-    if len(grown) != n_outputs or grown[0] != 0 or grown[-1] != n_outputs - 1:
+    n_outputs = n_values if n_values > 1 else column.max() + 1
+    if n_outputs != expected or column.min() < 0:
         raise ValueError(
-            f"the trees of this {name} are of outputs {grown[0]} to {grown[-1]}, and it says that "
-            f"it has {n_outputs}: num_class is {n_classes} and num_target {n_targets}"
+            f"the trees of this {name} are of {n_outputs} outputs, and it says that it has "
+            f"{expected}: save it again"
         )
 
 
@@ -183,19 +310,11 @@ def _trees(learner, name, rounds):
             "fit with booster='gbtree'"
         )
     model = booster["gbtree"]["model"] if "gbtree" in booster else booster["model"]
-    n_trees, n_outputs_known = len(model["trees"]), len(model["tree_info"])
+    n_trees = len(model["trees"])
     expected = int(model.get("gbtree_model_param", {}).get("num_trees", n_trees))
-    if not expected == n_trees == n_outputs_known:
-        raise ValueError(
-            f"this {name} has {n_trees} trees and the outputs of {n_outputs_known}, expected "
-            f"{expected}: save it again"
-        )
-    bounds = model.get("iteration_indptr", [0, n_trees])  # before 2.0 there are none
-    if not isinstance(bounds, list):
-        bounds = _numbers(bounds, np.int64).tolist()
-    if bounds[0] != 0 or bounds[-1] != n_trees or bounds != sorted(bounds):
-        raise ValueError(f"iteration_indptr must rise from 0 to the {n_trees} trees: save it again")
-    stop = None if rounds is None else bounds[rounds]
+    if not expected == n_trees == len(model["tree_info"]):
+        raise ValueError(f"this {name} has {n_trees} trees, expected {expected}: save it again")
+    stop = None if rounds is None else int(_numbers(model["iteration_indptr"], np.int64)[rounds])
     trees = model["trees"][:stop]
     if not trees:
         raise ValueError(f"this {name} has no trees: fit at least one round")
@@ -235,8 +354,6 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     # Before XGBoost 1.3 there are no such lists.
     has_lists = "categories_nodes" in trees[0] or "categories" in trees[0]
     types = _column(trees, "split_type") if "split_type" in trees[0] else np.zeros(1)
-    if not np.isin(types, (0, 1)).all():
-        raise ValueError("split_type must be 0 or 1")
     if not labels and not types.any() and (not has_lists or _is_empty(trees, "categories_nodes")):
         return {}
     new_index = np.full(arrays["source"].max() + 1, -1)
@@ -244,7 +361,9 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     for tree, start in zip(trees, offsets, strict=False):
         keys = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
         codes, split, first, size = (_numbers(tree[key], np.int64) for key in keys)
-        _check_bitsets(codes, split, first, size, _ubjson.length(tree["left_children"]))
+        is_whole = np.array_equal(np.diff(np.append(first, len(codes))), size)
+        if not is_whole or (codes < 0).any() or (split < 0).any():
+            raise ValueError("the categories of splits contradict each other: save it again")
         by_category = np.flatnonzero(_numbers(tree["split_type"], np.uint8))
         if any(_is_split(arrays, new_index[start + k]) for k in {*by_category} ^ {*split}):
             raise ValueError("split_type and categories_nodes are of different nodes")
@@ -269,13 +388,6 @@ def _is_split(arrays, node):
     return node >= 0 and arrays["left"][node] >= 0
 
 
-def _check_bitsets(codes, split, first, size, n_nodes):
-    """Refuse splits of nodes, or by categories, that a tree has not."""
-    is_right = (split >= 0) & (split < n_nodes) & (first >= 0) & (first + size <= len(codes))
-    if not (is_right & (size >= 0)).all() or codes.min(initial=0) < 0:
-        raise ValueError("categories_nodes or the places of their categories are of no tree here")
-
-
 def _flat(trees, offsets, column, weights, n_outputs, name):
     """Node arrays of a Forest; nodes cut off by pruning, which XGBoost keeps, are left out.
 
@@ -285,11 +397,9 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
     leaf = left == -1
-    if left.min() < -1:
-        raise ValueError("left_children must be -1 at leaves, and nodes elsewhere")
     default_left = _column(trees, "default_left")
-    if not np.isin(default_left, (0, 1)).all():
-        raise ValueError("default_left must be 0 or 1")
+    if default_left.max() > 1:
+        raise ValueError("default_left must be 0 or 1: save it again")
     condition = _column(trees, "split_conditions").astype(np.float64)
     arrays = {
         "feature": np.where(leaf, np.int32(-1), _column(trees, "split_indices")),
@@ -385,7 +495,7 @@ def _column(trees, key):
             return np.array(given, np.float32)
         numbers = np.array(given)
         whole = numbers.astype(np.int32)
-        if numbers.dtype.kind not in "biu" or (whole != numbers).any():
+        if (whole != numbers).any():
             raise ValueError(f"{key} holds what is no whole number of 32 bits")
         return whole
     return _ubjson.joined(by_tree)
@@ -415,7 +525,7 @@ def _base(learner, n_outputs, name):
             f"this {name} was fitted with the objective {objective!r}, whose base score has an "
             f"unknown scale: fit with one of {', '.join(sorted(_LINKS))}"
         )
-    link = float if learner.get("base_is_margin") else _LINKS[objective]
+    link = _LINKS[objective]
     scores = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
     if len(scores) not in (1, n_outputs):
         raise ValueError(f"this {name} has {len(scores)} base scores for {n_outputs} outputs")

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
 
-from splitcredit.convert import _means, _nodes
+from splitcredit.formats import _means, _nodes
 
 # What holds for all of them.
 KIND = {"strict": False, "x_dtype": "float32", "cover_kind": "weighted_n_node_samples"}
@@ -90,18 +90,8 @@ def stacked(trees, values, missing, n_outputs=None, features=None, columns=None)
 
     Returns dict of read-only arrays by their name in Forest.
 
-    Parameters
-    ----------
-    trees : list of sklearn.tree._tree.Tree
-    values : list of float64 (n_nodes of the tree, n_outputs of the tree)
-    missing : bool
-        Whether to take where NaN goes.
-    n_outputs : int, optional
-        That of the first tree, if not given.
-    features : list of int arrays, optional
-        Which features each tree knows, all if not given.
-    columns : list of int arrays, optional
-        Which outputs each tree knows, all if not given.
+    `missing` says whether to take where NaN goes, `features` which features each tree knows, and
+    `columns` which outputs; all if not given.
     """
     offsets = np.concatenate([[0], np.cumsum([t.node_count for t in trees])])
     n = offsets[-1]

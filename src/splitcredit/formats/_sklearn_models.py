@@ -6,14 +6,14 @@ from sklearn import ensemble, tree
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
-from splitcredit.convert import (
+from splitcredit.forest import Forest
+from splitcredit.formats import (
     _means,
     _nodes,
     _sklearn_boosting,
     _sklearn_trees,
     _sklearn_votes,
 )
-from splitcredit.forest import Forest
 
 # Class -> attribute that fitting sets, and what makes the fields of a Forest.
 _MODELS = {
@@ -113,7 +113,7 @@ def _kind(model):
             f"cannot convert {_nodes.full_name(model)} to a Forest: explain model.{held}, if that "
             "is a model of trees"
         )
-    raise _nodes.no_trees(model, reason)
+    raise _nodes.NoTreesError(model, reason)
 
 
 def _labels(model):
