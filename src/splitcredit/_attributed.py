@@ -95,6 +95,7 @@ def _opened(method, model, X, parameters) -> Opened:
         model,
         X,
         parameters.get("background"),
+        has_room=True,
         has_start=getattr(module, "ADDS_UP", False),
         of_training="bootstrap" in getattr(module, "REQUIRES", ()),
     )

@@ -27,6 +27,9 @@ class Opened:
         Rows as the user has them.
     background : array-like or DataFrame, optional
         Rows that unknown features are taken from, as the user has them.
+    has_room : bool
+        Whether there is a place for what a container adds to each row beside the trees; X may be a
+        container only then.
     has_start : bool
         Whether the forest leaves out a model that scikit-learn's GradientBoosting starts from,
         whose prediction is then a part of `offset`.
@@ -42,11 +45,20 @@ class Opened:
     index : labels of the rows of a DataFrame, or None
     """
 
-    def __init__(self, model, X=None, background=None, *, has_start=False, of_training=False):
+    def __init__(
+        self,
+        model,
+        X=None,
+        background=None,
+        *,
+        has_room=False,
+        has_start=False,
+        of_training=False,
+    ):
         self.model = model
         self.given = None if X is None else records(X, model)
         self.index = row_index(self.given)
-        self._background, self._of_training = background, of_training
+        self._background, self._has_room, self._of_training = background, has_room, of_training
         self.inner, self.steps = (model, Steps()) if isinstance(model, Forest) else unwrap(model)
         self.format = format_of(self.inner)
         # What boosting that starts from a model is without it, and the function that predicts it.
@@ -63,10 +75,9 @@ class Opened:
     @cached_property
     def rows(self):
         """The rows as the trees see them, as something with rows to take."""
-        forest, X = (
-            self.forest,
-            rows_in(self.given, self.model),
-        )  # a model that is refused is refused first
+        forest = self.forest  # a model that is refused is refused first
+        X = rows_in(self.given, self.model) if self._has_room else self.given
+        refuse_container(X)
         X = self.steps.training_rows(X) if self._of_training else self.steps.rows(X)
         return _chunks.as_table(forest, X)
 

@@ -258,7 +258,8 @@ def interactions(
     Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
     opened = Opened(model, X, background).checked(check_additivity)
-    forest, background = opened.forest, opened.background
+    forest: Any = opened.forest
+    background = opened.background
     X = forest.prepare(opened.rows)
     if background is not None:
         background = prepared_background(forest, background)
