@@ -69,7 +69,7 @@ import numpy as np
 import numba
 import splitcredit
 from splitcredit import Forest, explain, faithfulness, importance, interactions, rank
-from splitcredit.gaps.sampling import pg2_sampled
+from splitcredit.prediction_gap.sampling import pg2_sampled
 def clock():
     return sum(os.times()[:2])
 def read(name):

@@ -15,7 +15,7 @@ import numpy as np
 
 from pairs import Pair, row_of
 from splitcredit import to_forest
-from splitcredit.gaps import noise, prediction_gap, sampling
+from splitcredit.prediction_gap import exact_gap, noise, sampling
 
 ROWS, FEATURES, SIGMAS = 2000, 11, (0.1, 0.3, 1.0)
 N_PAIRS, N_SAMPLES = 20_000, 35_000
@@ -121,8 +121,8 @@ def pairs(X, n):
 
 def exact(forest, X, masks, sigma, repeats=3):
     """Seconds for all pairs."""
-    prediction_gap.pg2(forest, X[:2], masks[:2], scale=sigma)
-    return median(lambda: prediction_gap.pg2(forest, X, masks, scale=sigma), repeats)
+    exact_gap.pg2(forest, X[:2], masks[:2], scale=sigma)
+    return median(lambda: exact_gap.pg2(forest, X, masks, scale=sigma), repeats)
 
 
 def growth(booster, X, size):

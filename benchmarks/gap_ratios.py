@@ -24,7 +24,7 @@ from scipy.stats import gmean
 from reproduction import marked, storage
 from reproduction.datasets import standardized_split
 from splitcredit import Forest, to_forest
-from splitcredit.gaps.prediction_gap import GapProblem
+from splitcredit.prediction_gap.exact_gap import GapProblem
 
 HERE = Path(__file__).resolve().parent
 PAGE, RECORDED = HERE.parent / "docs" / "benchmarks.md", HERE / "gap_recorded.csv"

@@ -17,7 +17,6 @@ from reproduction.datasets import digits
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import _operations
 from splitcredit import to_forest
-from splitcredit.gaps import greedy, noise, prediction_gap, sampling
 from splitcredit.kernels.interactions import explain as interactions
 from splitcredit.kernels.interactions.links import linked_layouts
 from splitcredit.kernels.interactions.sets import present_sets
@@ -29,6 +28,7 @@ from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 from splitcredit.kernels.tree_shap.explain import tree_shap, tree_shap_one
 from splitcredit.kernels.tree_shap.split_groups import groups_of
 from splitcredit.kernels.walks import mdi, oob, saabas
+from splitcredit.prediction_gap import exact_gap, greedy, noise, sampling
 
 SIGMA, SAMPLES, BACKGROUND = 0.3, 35_000, 100
 # Numbers in a line of the caches.
@@ -252,7 +252,7 @@ def gaps(scale):
     yield Work(
         "exact PG2",
         f"{scope}, {len(pair_rows)} pairs",
-        lambda: prediction_gap.pg2(forest, pair_rows, masks, scale=SIGMA),
+        lambda: exact_gap.pg2(forest, pair_rows, masks, scale=SIGMA),
         **gap_work(forest, forest.prepare(pair_rows), masks),
     )
     rows = pair_rows[: _part(11, scale)]

@@ -30,7 +30,7 @@ SIZES = {
 # The measure that is a function of its own, and no method.
 INTERACTIONS = "interactions"
 # The method that is in no module of `splitcredit.importances`.
-ELSEWHERE = {"pgi2_optimum": "../api/gaps.md#optimum"}
+ELSEWHERE = {"pgi2_optimum": "../api/prediction_gap.md#optimum"}
 PARTS = re.compile(r"^```python\n(?P<code>.*?)^```|^!\[.*?\]\((?P<picture>\S+?)\)", re.M | re.S)
 
 

@@ -10,10 +10,10 @@ import twins_bounds
 from forests import grow, leaf, split
 from reproduction import datasets
 from splitcredit.formats import to_forest
-from splitcredit.gaps import perturbations
-from splitcredit.gaps.bounds import largest_pgi2
-from splitcredit.gaps.greedy import greedy_ranking
-from splitcredit.gaps.optimum import best_ranking
+from splitcredit.prediction_gap import perturbations
+from splitcredit.prediction_gap.bounds import largest_pgi2
+from splitcredit.prediction_gap.greedy import greedy_ranking
+from splitcredit.prediction_gap.optimum import best_ranking
 
 
 def grown(n_features, depth, n_trees=12):

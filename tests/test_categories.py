@@ -19,8 +19,8 @@ from forests import random_forest
 from splitcredit import Forest, TreeExplainer, explain, interactions, to_forest
 from splitcredit.categories import Categories
 from splitcredit.formats._nodes import members_of
-from splitcredit.gaps import prediction_gap, randomizing, sampling
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
+from splitcredit.prediction_gap import exact_gap, randomizing, sampling
 
 LABELS = ("red", "green", "blue", "pink", "black")
 
@@ -242,7 +242,7 @@ def test_faithfulness_refuses_categories_with_the_remedy():
     forest, X, _ = example("one output", 2)
     order = np.tile(np.arange(4), (2, 1))
     calls = (
-        lambda: prediction_gap.pg2(forest, X, [0]),
+        lambda: exact_gap.pg2(forest, X, [0]),
         lambda: sampling.pg2_sampled(forest, X, [0]),
         lambda: sampling.gaps_by_k(forest, X, order, 1.0),
         lambda: randomizing.randomized_rmse(forest, X, np.zeros(2), order, [1], X),

@@ -24,11 +24,11 @@ from reproduction.planning import configuration as config
 from reproduction.planning.workflow import Workflow
 from reproduction.recorded import TIE_ORDERS
 from splitcredit import importances, registry
-from splitcredit.gaps.greedy import ARITHMETICS
 from splitcredit.importances._rescaling import CURVES
 from splitcredit.importances.sage import LOSSES
 from splitcredit.kernels.tree_shap.explain import ALGORITHMS
 from splitcredit.kernels.walks.oob import CORRECTIONS
+from splitcredit.prediction_gap.greedy import ARITHMETICS
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

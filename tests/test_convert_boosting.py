@@ -19,8 +19,8 @@ import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
 from splitcredit import Forest, explain, faithfulness, interactions, to_forest
 from splitcredit.formats import _nodes
-from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.kernels import leaf_means
+from splitcredit.prediction_gap.exact_gap import pg2
 from twins_tree_shap import means_of_leaves
 
 XGBOOST = [n for n in BOOSTED if n.startswith("xgboost")]

@@ -16,7 +16,7 @@ from splitcredit import to_forest
 from splitcredit.forest import array_hash
 from splitcredit.formats import _ubjson
 from splitcredit.formats.xgboost import from_content
-from splitcredit.gaps.prediction_gap import pg2
+from splitcredit.prediction_gap.exact_gap import pg2
 from test_forest import assert_equal_forests
 
 RELEASES = ("2.1.4", "3.0.5", "3.2.0", "3.4.1")

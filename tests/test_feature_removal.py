@@ -13,7 +13,7 @@ import twins
 import twins_prediction_gap_sampling as slow
 from reproduction.metrics import _rankings
 from splitcredit import explain, faithfulness, rank, to_forest
-from splitcredit.gaps import (
+from splitcredit.prediction_gap import (
     randomizing,
     rankings,
     retraining,

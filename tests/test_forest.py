@@ -16,8 +16,8 @@ from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split,
 from reproduction.storage import open_bundle, read_bundle, write_bundle
 from splitcredit import Forest, _forest_checks, explain
 from splitcredit.forest import array_hash
-from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.kernels.nodes import _step_down
+from splitcredit.prediction_gap.exact_gap import pg2
 
 
 def assert_equal_forests(a, b):

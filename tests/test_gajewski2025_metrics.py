@@ -27,9 +27,9 @@ from reproduction.metrics import (
 from reproduction.planning.places import PAPERS
 from splitcredit import attribution, faithfulness, to_forest
 from splitcredit.attribution import Attribution
-from splitcredit.gaps import noise, prediction_gap, sampling
-from splitcredit.gaps.rankings import of_attribution
 from splitcredit.importances import function_of
+from splitcredit.prediction_gap import exact_gap, noise, sampling
+from splitcredit.prediction_gap.rankings import of_attribution
 
 SIGMAS = (0.3, 1.0)
 
@@ -143,7 +143,7 @@ def pgi2_by_hand(forest, X, ranking, sigma):
         [
             np.mean(
                 [
-                    prediction_gap.pg2(forest, [x], [int(j) for j in order[:k]], scale=sigma)[0]
+                    exact_gap.pg2(forest, [x], [int(j) for j in order[:k]], scale=sigma)[0]
                     for k in range(1, len(order) + 1)
                 ]
             )
@@ -194,7 +194,7 @@ def test_the_optimum_is_that_of_all_orders():
     orders = np.array(list(permutations(range(4))))
     values = [pgi2_by_hand(forest, np.tile(x, (24, 1)), orders, 0.3) for x in X]
     best = np.max(values, axis=1)
-    of_feature = np.stack([prediction_gap.pg2(forest, X, [j], scale=0.3) for j in range(4)], axis=1)
+    of_feature = np.stack([exact_gap.pg2(forest, X, [j], scale=0.3) for j in range(4)], axis=1)
     for name, a in attributions.items():
         first = of_feature[np.arange(6), of_attribution(a)[:6, 0]]
         ours = pgi2_by_hand(forest, X, of_attribution(a)[:6], 0.3)
@@ -477,7 +477,7 @@ def test_sampling_errors_by_hand_whatever_the_chunks(monkeypatch, capsys):
             error_sums, exact_sums = np.zeros((64, 2)), np.zeros(64)
             for i, (r, s) in enumerate(zip(rows, sets, strict=True)):
                 x = data.explained.X[r : r + 1]
-                exact = prediction_gap.pg2(forest, x, s, scale=sigma)[0]
+                exact = exact_gap.pg2(forest, x, s, scale=sigma)[0]
                 sampling_options = {"numbers": [i], "pool": pool, "scale": sigma}
                 estimates = sampling.pg2_sampled(forest, x, s, (20, 300), **sampling_options)[0]
                 error_sums[i % 64] += np.abs(estimates - exact)

@@ -45,9 +45,9 @@ from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
 from splitcredit.formats import to_forest
-from splitcredit.gaps.noise import noise_stream
-from splitcredit.gaps.prediction_gap import GapProblem, pg2
 from splitcredit.kernels.prediction_gap import shares
+from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
+from splitcredit.prediction_gap.noise import noise_stream
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = PAPERS / "gajewski2025"

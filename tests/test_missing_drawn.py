@@ -17,8 +17,8 @@ from xgboost import XGBRegressor
 
 import splitcredit
 from splitcredit import to_forest
-from splitcredit.gaps.perturbations import Marginal
-from splitcredit.gaps.prediction_gap import pg2
+from splitcredit.prediction_gap.exact_gap import pg2
+from splitcredit.prediction_gap.perturbations import Marginal
 
 
 @pytest.fixture(scope="module")

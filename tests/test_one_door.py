@@ -32,15 +32,15 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
 from splitcredit import _methods, _progress, _ranks, formats, importances, to_forest
-from splitcredit.gaps import (
+from splitcredit.prediction_gap import (
+    exact_gap,
     greedy,
     optimum,
     perturbations,
-    prediction_gap,
     randomizing,
     sampling,
 )
-from splitcredit.gaps.rankings import Rankings, of_attribution, top_k_mask
+from splitcredit.prediction_gap.rankings import Rankings, of_attribution, top_k_mask
 
 NAMES = ["age", "dose", "height", "weight"]
 # Basis: the leaves of the two classes are each other's complements to 1 up to a rounding of 2**-53,
@@ -208,7 +208,7 @@ def gap_curve(model, X, rankings, output=None, important=True):
     """PG^2 of the first features of rankings, or of all others, each set by itself."""
     d = rankings.shape[1]
     masks = [top_k_mask(rankings, k, d) == important for k in range(1, d + 1)]
-    return np.stack([prediction_gap.pg2(model, X, m, scale=0.3, output=output) for m in masks], 1)
+    return np.stack([exact_gap.pg2(model, X, m, scale=0.3, output=output) for m in masks], 1)
 
 
 def test_whatever_stands_for_a_ranking_gives_the_same_faithfulness(regression, data):
@@ -251,7 +251,7 @@ def test_every_metric_is_that_of_the_library(case):
     mask = np.array([True, False, True, False])
     for features in (mask, ["age", "height"], [0, 2], np.tile(mask, (12, 1))):
         gaps = sc.faithfulness(model, X, features, "pg2", scale=0.3, output=output)
-        expected = prediction_gap.pg2(model, X, mask, scale=0.3, output=output)
+        expected = exact_gap.pg2(model, X, mask, scale=0.3, output=output)
         assert gaps.tobytes() == expected.tobytes()
 
 
@@ -280,7 +280,7 @@ def test_noise_has_the_same_meaning_by_name_by_object_and_by_scale(regression, d
         )
         by_name = pd.Series(0.25, index=NAMES[::-1])
         assert gap(name, scale=by_name) == gap(name, scale=dict(by_name)) == expected
-        assert prediction_gap.pg2(regression, X, [0, 1], noise(0.25)).tobytes() == expected
+        assert exact_gap.pg2(regression, X, [0, 1], noise(0.25)).tobytes() == expected
     assert len(results) == 3
     draws = perturbations.Laplace(3.0).draw(np.random.default_rng(0), 5)
     np.testing.assert_array_equal(draws, 3 * np.random.default_rng(0).laplace(size=5))
@@ -295,7 +295,7 @@ def test_what_names_a_feature_twice_is_named(regression, data):
     for given in ({"scale": pd.Series(1.0, twice)}, {"features": pd.Series(True, twice)}):
         who = "the mask" if "features" in given else "scale"
         with pytest.raises(ValueError, match=f"{who} has several entries for {NAMES[1]!r}: give"):
-            prediction_gap.pg2(regression, X, **{"features": [0], **given})
+            exact_gap.pg2(regression, X, **{"features": [0], **given})
 
 
 def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_measure(
@@ -310,15 +310,15 @@ def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_meas
         scale, marginal = rows.std(), perturbations.Marginal(rows)
         first_feature = pd.Series([name == NAMES[0] for name in rows.columns], index=rows.columns)
         mask_of_rows = pd.DataFrame(np.tile(first_feature, (5, 1)), columns=rows.columns)
-        yield prediction_gap.pg2(regression, rows, [0], scale=scale)
+        yield exact_gap.pg2(regression, rows, [0], scale=scale)
         yield sc.faithfulness(regression, rows, ranks, scale=dict(scale))
         yield sampling.pg2_sampled(regression, rows, [0], [10], scale=scale)
         yield sampling.gaps_by_k(regression, rows, ranks, scale, 10)
-        yield prediction_gap.pg2(regression, rows, [0], marginal)
+        yield exact_gap.pg2(regression, rows, [0], marginal)
         yield greedy.greedy_ranking(regression, rows, marginal).gaps
         yield sc.faithfulness(regression, rows, [0], "pg2", noise=marginal)
-        yield prediction_gap.pg2(regression, rows, first_feature)
-        yield prediction_gap.pg2(regression, rows, mask_of_rows)
+        yield exact_gap.pg2(regression, rows, first_feature)
+        yield exact_gap.pg2(regression, rows, mask_of_rows)
         yield sc.faithfulness(regression, rows, first_feature, "pg2", scale=1.0)
 
     for ours, expected in zip(results(reordered), results(X), strict=True):
@@ -365,12 +365,12 @@ def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(
         (([0], perturbations.Marginal(renamed)), "rows of the Marginal: .* missing"),
     ):
         with pytest.raises(ValueError, match=message):
-            prediction_gap.pg2(regression, X, *arguments)
+            exact_gap.pg2(regression, X, *arguments)
     with pytest.raises(ValueError, match=r"\['weight'\]: give one for every"):
         sc.faithfulness(regression, X, NAMES, scale={n: 1.0 for n in NAMES[:3]})
     unnamed = DecisionTreeRegressor(max_depth=3).fit(X.to_numpy(), data[1][:5])
-    gaps = prediction_gap.pg2(unnamed, renamed, [0], scale=renamed.std())
-    expected = prediction_gap.pg2(unnamed, renamed, [0], scale=renamed.std().to_numpy())
+    gaps = exact_gap.pg2(unnamed, renamed, [0], scale=renamed.std())
+    expected = exact_gap.pg2(unnamed, renamed, [0], scale=renamed.std().to_numpy())
     assert gaps.tobytes() == expected.tobytes()
 
 
@@ -425,7 +425,7 @@ def test_signatures_name_and_annotate_every_parameter():
             "^metric 'pgi2' needs scale: the size of .*, or .* of each feature: scale='0.3std'",
         ),
         (
-            lambda m, X: sc.faithfulness(m, X, NAMES, noise=prediction_gap.pg2, samples=9),
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise=exact_gap.pg2, samples=9),
             "is no perturbation",
         ),
         (
@@ -897,7 +897,7 @@ def test_the_cost_of_gaps_is_known_from_counts_before_the_first(monkeypatch, cap
     """Red if ten seconds pass before a call of an hour says so."""
     X = np.random.default_rng(0).normal(size=(1000, 6))
     model = RandomForestRegressor(20, random_state=0).fit(X, X[:, 0] * X[:, 1] + X.sum(axis=1))
-    monkeypatch.setattr(prediction_gap, "GapProblem", lambda *_: 1 / 0)
+    monkeypatch.setattr(exact_gap, "GapProblem", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         sc.faithfulness(model, np.tile(X[:3], (20_000, 1)), range(6))
     said = r"6 sets .* 60,000 rows, by 20 trees with 12,\d{3} leaves, take about 9\d{3} seconds"

@@ -14,9 +14,14 @@ from xgboost import XGBRegressor
 import twins_prediction_gap as slow
 from forests import caterpillar, grow, leaf, single_leaf, split
 from splitcredit import faithfulness, to_forest
-from splitcredit.gaps.greedy import greedy_ranking
-from splitcredit.gaps.optimum import _best_orders, best_ranking
-from splitcredit.gaps.perturbations import (
+from splitcredit.kernels.compiled import threads
+from splitcredit.kernels.prediction_gap import exact
+from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
+from splitcredit.kernels.prediction_gap.leaf_lists import FEW, ONE_IN, workspace
+from splitcredit.prediction_gap.exact_gap import pg2
+from splitcredit.prediction_gap.greedy import greedy_ranking
+from splitcredit.prediction_gap.optimum import _best_orders, best_ranking
+from splitcredit.prediction_gap.perturbations import (
     Empirical,
     FeatureWise,
     Laplace,
@@ -25,11 +30,6 @@ from splitcredit.gaps.perturbations import (
     Uniform,
     checked_scale,
 )
-from splitcredit.gaps.prediction_gap import pg2
-from splitcredit.kernels.compiled import threads
-from splitcredit.kernels.prediction_gap import exact
-from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
-from splitcredit.kernels.prediction_gap.leaf_lists import FEW, ONE_IN, workspace
 
 # The bar of the project, for gaps that are not next to nothing, whatever the trees cancel.
 ACCURACY, LEAST = 1e-12, 1e-60

@@ -16,10 +16,13 @@ from sklearn.ensemble import RandomForestClassifier
 import splitcredit
 from forests import grow, leaf, split
 from splitcredit import Attribution
-from splitcredit.gaps import _tails, noise
-from splitcredit.gaps.greedy import greedy_ranking
-from splitcredit.gaps.optimum import best_ranking
-from splitcredit.gaps.perturbations import (
+from splitcredit.kernels.prediction_gap.gap_forest import Cuts
+from splitcredit.kernels.prediction_gap.normal_tails import normal_tails
+from splitcredit.prediction_gap import _tails, noise
+from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
+from splitcredit.prediction_gap.greedy import greedy_ranking
+from splitcredit.prediction_gap.optimum import best_ranking
+from splitcredit.prediction_gap.perturbations import (
     Empirical,
     FeatureWise,
     Laplace,
@@ -27,10 +30,7 @@ from splitcredit.gaps.perturbations import (
     Normal,
     Uniform,
 )
-from splitcredit.gaps.prediction_gap import GapProblem, pg2
-from splitcredit.gaps.rankings import of_attribution
-from splitcredit.kernels.prediction_gap.gap_forest import Cuts
-from splitcredit.kernels.prediction_gap.normal_tails import normal_tails
+from splitcredit.prediction_gap.rankings import of_attribution
 
 EPS = 2.0**-52
 

@@ -14,7 +14,7 @@ import forests
 import twins
 import twins_prediction_gap_sampling as slow
 from splitcredit import to_forest
-from splitcredit.gaps import noise, optimum, prediction_gap, sampling
+from splitcredit.prediction_gap import exact_gap, noise, optimum, sampling
 
 ONE_OUTPUT = {name: make for name, make in forests.DRAWN.items() if make().n_outputs == 1}
 MADE = {
@@ -283,10 +283,10 @@ def test_gaps_by_k_take_squares_some_k_and_halton():
 def test_exact_gaps_do_not_depend_on_chunks_of_rows(monkeypatch):
     forest, X = boosted()
     X = X[:7]
-    at_once = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
-    monkeypatch.setattr(prediction_gap, "CHUNK", 1)
+    at_once = exact_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
+    monkeypatch.setattr(exact_gap, "CHUNK", 1)
     monkeypatch.setattr(optimum, "CHUNK", 1)
-    row_by_row = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
+    row_by_row = exact_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
     assert [a.tobytes() for a in row_by_row] == [a.tobytes() for a in at_once]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from splitcredit import Attribution, Importance, Interactions
-from splitcredit.gaps.rankings import Rankings
+from splitcredit.prediction_gap.rankings import Rankings
 
 NAMES = [f"x{j}" for j in range(12)]
 

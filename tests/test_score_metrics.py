@@ -21,9 +21,9 @@ from reproduction.metrics.row_correlation import row_correlations
 from splitcredit import Attribution, faithfulness
 from splitcredit._ranks import by_values
 from splitcredit.attribution import Importance
-from splitcredit.gaps.bounds import largest_pgi2
-from splitcredit.gaps.rankings import first_of_same, of_attribution
 from splitcredit.importances import pg2_greedy
+from splitcredit.prediction_gap.bounds import largest_pgi2
+from splitcredit.prediction_gap.rankings import first_of_same, of_attribution
 
 NAMES = ("a", "b", "c")
 

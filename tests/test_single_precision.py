@@ -27,14 +27,14 @@ from reproduction.papers.gajewski2025._settings import (
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
-from splitcredit.gaps import greedy as greedy_module
-from splitcredit.gaps.greedy import greedy_ranking
-from splitcredit.gaps.perturbations import Laplace
-from splitcredit.gaps.prediction_gap import GapProblem, pg2
-from splitcredit.gaps.rankings import of_attribution, top_k_mask
-from splitcredit.gaps.retraining import removed_predictions
 from splitcredit.importances import function_of, pg2_greedy
 from splitcredit.kernels.prediction_gap import single_precision
+from splitcredit.prediction_gap import greedy as greedy_module
+from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
+from splitcredit.prediction_gap.greedy import greedy_ranking
+from splitcredit.prediction_gap.perturbations import Laplace
+from splitcredit.prediction_gap.rankings import of_attribution, top_k_mask
+from splitcredit.prediction_gap.retraining import removed_predictions
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = PAPERS / "gajewski2025" / "claims"

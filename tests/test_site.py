@@ -94,7 +94,7 @@ def test_the_reference_has_every_public_name_and_every_module_of_measures():
     text = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
     for name in splitcredit.__all__:
         assert re.search(rf":: splitcredit\.{name}$", text, re.M), name
-    for package in ("importances", "gaps"):
+    for package in ("importances", "prediction_gap"):
         for name in registry.names(f"splitcredit.{package}"):
             assert f":: splitcredit.{package}.{name}\n" in text, name
     headings = re.findall(r"^## (\w+)$", _text("api/measures.md"), re.M)

@@ -29,7 +29,7 @@ ORDER = {
         ["forest", "attribution"],
         ["formats", "kernels"],
         ["_chunks", "_opened"],
-        ["importances", "gaps", "_calls", "_handed_over", "_attributed", "_methods"],
+        ["importances", "prediction_gap", "_calls", "_handed_over", "_attributed", "_methods"],
         ["shapley_interactions"],
         ["_ranks"],
         ["face"],

@@ -21,7 +21,7 @@ from reproduction.datasets import Dataset
 from reproduction.papers.trust import _cells, _consistency
 from reproduction.peers import random_order
 from splitcredit.attribution import Importance
-from splitcredit.gaps.randomizing import randomized_rmse
+from splitcredit.prediction_gap.randomizing import randomized_rmse
 
 SPLIT = {"dataset": "standardized_split", "test_share": 0.4}
 

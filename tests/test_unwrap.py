@@ -39,9 +39,9 @@ import splitcredit
 import twins
 from splitcredit import TreeExplainer, to_forest
 from splitcredit.formats import _unwrap
-from splitcredit.gaps import greedy, optimum, prediction_gap, sampling
-from splitcredit.gaps.randomizing import randomized_rmse
 from splitcredit.importances._training import targets_of
+from splitcredit.prediction_gap import exact_gap, greedy, optimum, sampling
+from splitcredit.prediction_gap.randomizing import randomized_rmse
 
 
 @pytest.fixture(scope="module")
@@ -332,7 +332,7 @@ def test_measures_of_faithfulness_take_pipelines(pipeline, data):
     rows, inner = pipeline[:-1].transform(X), to_forest(pipeline[-1])
     ranking = np.tile(np.arange(5), (6, 1))
     calls = {
-        "pg2": lambda m, x: prediction_gap.pg2(m, x, [0, 3]),
+        "pg2": lambda m, x: exact_gap.pg2(m, x, [0, 3]),
         "pgi2": lambda m, x: splitcredit.faithfulness(m, x, ranking, scale=1.0),
         "greedy": lambda m, x: greedy.greedy_ranking(m, x).gaps,
         "optimum": lambda m, x: optimum.best_ranking(m, x).gaps,

@@ -8,7 +8,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 from scipy.stats import norm
 
-from splitcredit.gaps.prediction_gap import pg2
+from splitcredit.prediction_gap.exact_gap import pg2
 
 INF = math.inf
 

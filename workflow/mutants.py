@@ -35,7 +35,7 @@ sys.path.insert(0, str(SOURCES))
 
 from reproduction.cache_folder import digest  # noqa: E402
 
-PLACES = [f"splitcredit/{name}" for name in ("kernels", "importances", "gaps", "formats")]
+PLACES = [f"splitcredit/{name}" for name in ("kernels", "importances", "prediction_gap", "formats")]
 PLACES += ["reproduction/metrics"]
 # The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.
 TESTS = {
@@ -57,10 +57,10 @@ TESTS = {
     "importances/pg2_greedy": "score_metrics single_precision one_door",
     "importances/permutation": "library_importances attribution oob_rows",
     "importances": "training_data mdi oob_rows oob library_importances attribution saabas served",
-    "gaps/bounds": "bounds score_metrics",
-    "gaps/sampling": "prediction_gap_sampling feature_removal categories one_door",
-    "gaps/(randomizing|retraining)": "feature_removal trust unwrap categories one_door",
-    "gaps": "prediction_gap prediction_gap_limits bounds missing_drawn single_precision",
+    "prediction_gap/bounds": "bounds score_metrics",
+    "prediction_gap/sampling": "prediction_gap_sampling feature_removal categories one_door",
+    "prediction_gap/(randomizing|retraining)": "feature_removal trust unwrap categories one_door",
+    "prediction_gap": "prediction_gap prediction_gap_limits bounds missing_drawn single_precision",
     "formats/(xgboost|_ubjson)": "convert_xgboost damaged_models former_releases units",
     "formats/(lightgbm|gpboost)": "convert_lightgbm damaged_models convert_boosting categories",
     "formats/catboost": "convert_catboost damaged_models former_releases",

@@ -99,7 +99,7 @@ class Method:
     def function(self, of: str = "explain") -> Callable[..., Any]:
         """The public function that serves ``explain``, ``importance`` or ``rank``."""
         if self.name in (GREEDY, OPTIMUM):
-            from splitcredit.gaps import greedy, optimum
+            from splitcredit.prediction_gap import greedy, optimum
 
             return greedy.greedy_ranking if self.name == GREEDY else optimum.best_ranking
         name = getattr(self._module, "IMPORTANCE", self.name) if of == "importance" else self.name
@@ -136,7 +136,7 @@ class Method:
     def _module(self):
         if self.name != OPTIMUM:
             return importances.module_of(self.name)
-        from splitcredit.gaps import optimum
+        from splitcredit.prediction_gap import optimum
 
         return optimum
 

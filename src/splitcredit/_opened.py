@@ -7,7 +7,7 @@ from functools import cached_property
 
 from splitcredit import _chunks
 from splitcredit._names import row_index
-from splitcredit._tables import records
+from splitcredit._tables import records, refuse_container
 from splitcredit.forest import Forest
 from splitcredit.formats import format_of, own, to_forest, unwrap
 from splitcredit.formats._columns import source

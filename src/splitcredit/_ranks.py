@@ -15,26 +15,26 @@ from splitcredit._forest_checks import prepared
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit._tables import check_whole
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.gaps import _missing, greedy, optimum, prediction_gap
-from splitcredit.gaps.perturbations import (
+from splitcredit.importances._prediction import (
+    OutputIndex,
+    predicted_outputs,
+    prepared_background,
+    refuse_targets,
+)
+from splitcredit.prediction_gap import _missing, exact_gap, greedy, optimum
+from splitcredit.prediction_gap.perturbations import (
     FeatureWise,
     Marginal,
     checked_scale,
     of_features,
     perturbation_of,
 )
-from splitcredit.gaps.rankings import (
+from splitcredit.prediction_gap.rankings import (
     Rankings,
     of_attribution,
     refuse_other_features,
     top_k_mask,
     validate_rankings,
-)
-from splitcredit.importances._prediction import (
-    OutputIndex,
-    predicted_outputs,
-    prepared_background,
-    refuse_targets,
 )
 
 # Method -> the function that makes its rankings.
@@ -45,8 +45,8 @@ _REMEDIES = {
     _methods.OPTIMUM: "method='pg2_greedy' needs far fewer gaps",
 }
 _REMEDY = (
-    "samples=1000 estimates them (splitcredit.gaps.sampling), metric='pg2' with k= takes one set, "
-    "and fewer rows or trees take less"
+    "samples=1000 estimates them (splitcredit.prediction_gap.sampling), metric='pg2' with k= "
+    "takes one set, and fewer rows or trees take less"
 )
 # Rows of X that values are drawn from.
 MOST = 500
@@ -96,8 +96,8 @@ def perturbed(forest, X, noise, scale, background, who, stacklevel) -> tuple:
     scale = 1.0 if scale is None else in_order_of_features(forest, scale, "scale")
     if isinstance(noise, Marginal):
         return *_missing.as_numbers(forest, _missing.finite(forest.prepare(X)), noise), scale
-    prediction_gap.refuse_special_values(forest)
-    X = prediction_gap.rows_to_perturb(forest, X, noise)
+    exact_gap.refuse_special_values(forest)
+    X = exact_gap.rows_to_perturb(forest, X, noise)
     _warn_of_width(forest, X if rows is None else rows, noise, scale, stacklevel + 1)
     return forest, X, noise, scale
 
@@ -147,7 +147,7 @@ def _warn_of_width(forest, rows, noise, scale, stacklevel):
     """
     noise, far = of_features(perturbation_of(noise), forest), []
     scales, rows = checked_scale(noise, scale, forest), _few(rows)
-    for j in np.flatnonzero(prediction_gap.tested_features(forest) & (scales > 0)):
+    for j in np.flatnonzero(exact_gap.tested_features(forest) & (scales > 0)):
         own = noise.noises[j] if isinstance(noise, FeatureWise) else noise
         column = rows[np.isfinite(rows[:, j]), j].astype(np.float64)
         values = np.unique(column)
@@ -188,16 +188,16 @@ def by_output(forest, X, output):
         rows = forest.prepare(X) if forest.categories is None else as_readonly(X)[0]
         predicted = predicted_outputs(forest, rows)
         return [(OutputIndex(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
-    return [(OutputIndex(prediction_gap.only_output(forest, output)), np.arange(len(X)))]
+    return [(OutputIndex(exact_gap.only_output(forest, output)), np.arange(len(X)))]
 
 
 def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:
-    """Rankings made from PG^2, of rows as `prediction_gap.rows_to_perturb` gives them."""
+    """Rankings made from PG^2, of rows as `exact_gap.rows_to_perturb` gives them."""
     function = BY_GAPS[method]
     if function is greedy.greedy_ranking and parameters.get("top") is None and _is_large(forest):
         parameters = parameters | {"top": PLACES}
     parts: dict[str, list] = {}
-    p, top = int(prediction_gap.tested_features(forest).sum()), parameters.get("top")
+    p, top = int(exact_gap.tested_features(forest).sum()), parameters.get("top")
     if top is not None:
         check_whole("top", top, 1)
     sets = {k: p + 1 - k for k in range(1, min(top or p, p) + 1)}
@@ -225,7 +225,7 @@ def _say_cost(forest, n_rows, sets, remedy, progress):
     A set of k of p features lets a row reach about ``(1 + k / p)**depth`` leaves of a tree, and a
     gap takes every pair of leaves that are reached. Returns the remedy, if it was not said.
     """
-    p = max(int(prediction_gap.tested_features(forest).sum()), 1)
+    p = max(int(exact_gap.tested_features(forest).sum()), 1)
     leaves = np.add.reduceat(forest.feature < 0, forest.tree_offsets[:-1], dtype=np.float64)
     if np.count_nonzero(forest.value) <= forest.n_nodes:  # each tree is of one output
         leaves = leaves[:: forest.n_outputs]
@@ -245,7 +245,7 @@ def _say_cost(forest, n_rows, sets, remedy, progress):
 
 def _is_large(forest):
     """Whether ranking all features of a row may take more than a second."""
-    n_leaves, n_tested = np.count_nonzero(forest.left < 0), prediction_gap.tested_features(forest)
+    n_leaves, n_tested = np.count_nonzero(forest.left < 0), exact_gap.tested_features(forest)
     return n_leaves * n_tested.sum() > LARGE or forest.n_features > MOST_PLACES
 
 
@@ -365,7 +365,7 @@ def measured(
 ) -> np.ndarray:
     """A metric of `METRICS`, of such rows, with rankings or, for PG^2, a mask."""
     out: Any = None
-    curve, p = metric != "pg2", int(prediction_gap.tested_features(forest).sum())
+    curve, p = metric != "pg2", int(exact_gap.tested_features(forest).sum())
     if not curve and ranks.dtype != np.bool_:
         ranks = top_k_mask(ranks, ranks.shape[1] if k is None else k, forest.n_features)
     remedy = "fewer samples, rows or trees"
@@ -375,9 +375,9 @@ def measured(
         remedy = _say_cost(forest, len(X), sets, _REMEDY, progress)
     with _progress.bar(len(X), progress, remedy=remedy) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
-            problem = prediction_gap.GapProblem(forest, noise, scale, c)
+            problem = exact_gap.GapProblem(forest, noise, scale, c)
             if samples is not None:
-                from splitcredit.gaps import sampling
+                from splitcredit.prediction_gap import sampling
 
                 problem = sampling.SampledProblem(forest, noise, scale, c, samples, random_state)
             for chunk in _split(rows):

@@ -21,9 +21,9 @@ from splitcredit._opened import Opened
 from splitcredit._tables import check_choice, records
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.formats import to_forest
-from splitcredit.gaps import prediction_gap
-from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
+from splitcredit.prediction_gap import exact_gap
+from splitcredit.prediction_gap.rankings import Rankings, refuse_another_order_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -292,7 +292,7 @@ def rank(
         Of ``"pg2_greedy"``: how many features are ranked, the first. By default all; of a forest
         with many leaves or features ten.
     arithmetic, ties
-        Of ``"pg2_greedy"``; see `splitcredit.gaps.greedy.greedy_ranking`.
+        Of ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
     random_state : int, optional
         Seed of a method that draws.
     check_additivity : bool
@@ -395,7 +395,7 @@ def faithfulness(
         ``"marginal"``, which needs no `scale` and is taken if there is none, draws the value of a
         perturbed feature from other rows, also labels and missing values. The others are added to
         the value; if a `scale` is given, ``"normal"`` is taken. Or an object of
-        `splitcredit.gaps.perturbations`, such as ``Laplace(0.3)``.
+        `splitcredit.prediction_gap.perturbations`, such as ``Laplace(0.3)``.
     scale : float, (n_features,), Series or dict by feature, or str, optional
         Size of added noise, in units of the features as the trees see them: standard deviation,
         scale, or half width. ``"0.3std"`` is that many standard deviations of each feature, in the
@@ -481,7 +481,7 @@ def faithfulness(
     if metric == "pg2" and _ranks.is_mask(ranking):
         if k is not None:
             raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
-        ranks = prediction_gap.chosen_features(forest, ranking, len(rows))
+        ranks = exact_gap.chosen_features(forest, ranking, len(rows))
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
     draws = {"samples": samples, "random_state": random_state}
@@ -559,7 +559,7 @@ def _by_method(model, X, method, y, output, progress, given) -> Rankings:
             refuse_targets(forest)
             output = "predicted"
             if not measure.takes_any_rows:
-                output = OutputIndex(prediction_gap.only_output(forest, None))
+                output = OutputIndex(exact_gap.only_output(forest, None))
         if y is not None and measure.takes("y"):
             given["y"] = y
         attributed = _methods.call(method, "explain", progress, output=output, **given)(model, X)

@@ -11,12 +11,12 @@ import numpy as np
 
 from splitcredit.face import explain, importance, rank
 from splitcredit.forest import Forest
-from splitcredit.gaps.sampling import pg2_sampled
 from splitcredit.importances.oob_attributions import oob_attributions
 from splitcredit.importances.sage import sage
 from splitcredit.importances.tree_shap_interventional import tree_shap_interventional
 from splitcredit.kernels import compiled, leaf_means
 from splitcredit.kernels.readers import decimals, lines, records
+from splitcredit.prediction_gap.sampling import pg2_sampled
 from splitcredit.shapley_interactions import interactions
 
 X_DTYPES = ("float32", "float64")

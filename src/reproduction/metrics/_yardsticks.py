@@ -5,7 +5,7 @@ import pandas as pd
 
 from reproduction.metrics import _global
 from splitcredit.attribution import Importance
-from splitcredit.gaps.rankings import of_attribution
+from splitcredit.prediction_gap.rankings import of_attribution
 
 
 def row_orders(attributions, n_rows: int) -> dict[str, np.ndarray]:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from reproduction.metrics import _rankings, _yardsticks
 from reproduction.parameters import Count, NonNegative
-from splitcredit.gaps.bounds import largest_pgi2
+from splitcredit.prediction_gap.bounds import largest_pgi2
 
 KEYS = ("importance", "yardstick")
 VALUES = ("value", "exact")
@@ -31,7 +31,7 @@ def compute(
     n_rows : int
         The first rows, whose gaps are averaged.
     searched : int
-        See `splitcredit.gaps.bounds.largest_pgi2`.
+        See `splitcredit.prediction_gap.bounds.largest_pgi2`.
 
     Returns
     -------

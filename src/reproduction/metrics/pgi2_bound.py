@@ -8,7 +8,7 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative
-from splitcredit.gaps.bounds import largest_pgi2
+from splitcredit.prediction_gap.bounds import largest_pgi2
 
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows")
@@ -31,7 +31,7 @@ def compute(
     attributions, forest, data, sigmas, n_rows
         See `pgi2.compute`.
     searched : int
-        See `splitcredit.gaps.bounds.largest_pgi2`.
+        See `splitcredit.prediction_gap.bounds.largest_pgi2`.
 
     Returns
     -------

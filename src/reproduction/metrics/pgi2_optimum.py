@@ -7,8 +7,8 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative
-from splitcredit.gaps import optimum
-from splitcredit.gaps.prediction_gap import pg2
+from splitcredit.prediction_gap import optimum
+from splitcredit.prediction_gap.exact_gap import pg2
 
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "least", "optimal", "first_best")

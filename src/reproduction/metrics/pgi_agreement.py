@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative, Seed
-from splitcredit.gaps.sampling import gaps_by_k
+from splitcredit.prediction_gap.sampling import gaps_by_k
 
 KEYS = ("ranking", "other", "quantity", "sigma_metric")
 VALUES = ("value",)

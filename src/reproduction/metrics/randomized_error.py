@@ -8,8 +8,8 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName, Seed
-from splitcredit.gaps.randomizing import randomized_predictions
-from splitcredit.gaps.rankings import top_k_mask
+from splitcredit.prediction_gap.randomizing import randomized_predictions
+from splitcredit.prediction_gap.rankings import top_k_mask
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error", "draws_error")

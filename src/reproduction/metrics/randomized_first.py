@@ -5,8 +5,8 @@ import pandas as pd
 
 from reproduction.metrics import _yardsticks
 from reproduction.parameters import Count, Seed, Share
-from splitcredit.gaps.randomizing import randomized_predictions
-from splitcredit.gaps.rankings import top_k_mask
+from splitcredit.prediction_gap.randomizing import randomized_predictions
+from splitcredit.prediction_gap.rankings import top_k_mask
 
 KEYS = ("importance",)
 VALUES = ("value",)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reproduction.metrics import _rankings
-from splitcredit.gaps.rankings import of_attribution, top_k_mask
+from splitcredit.prediction_gap.rankings import of_attribution, top_k_mask
 
 KEYS = ("ranking", "quantity", "k", "arithmetic", "sigma")
 VALUES = ("value",)

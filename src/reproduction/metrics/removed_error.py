@@ -7,7 +7,7 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import ImportanceName, Natural, Seed
-from splitcredit.gaps.retraining import removed_predictions, removed_sets, squared_errors
+from splitcredit.prediction_gap.retraining import removed_predictions, removed_sets, squared_errors
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error")

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from reproduction.parameters import Count, NonNegative, Seed
-from splitcredit.gaps.noise import noise_pool
-from splitcredit.gaps.prediction_gap import pg2
-from splitcredit.gaps.sampling import nmae, pg2_sampled
+from splitcredit.prediction_gap.exact_gap import pg2
+from splitcredit.prediction_gap.noise import noise_pool
+from splitcredit.prediction_gap.sampling import nmae, pg2_sampled
 
 KEYS = ("method", "sigma", "iterations")
 VALUES = ("value", "standard_error", "exact_mean", "zero_share")

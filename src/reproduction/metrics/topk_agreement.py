@@ -6,7 +6,7 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName
-from splitcredit.gaps.rankings import of_attribution, top_k_mask
+from splitcredit.prediction_gap.rankings import of_attribution, top_k_mask
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "tied")

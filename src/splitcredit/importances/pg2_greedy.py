@@ -22,7 +22,7 @@ def rank(
     """Rank the features of each row greedily by PG^2.
 
     Each place goes to the feature that has the largest PG^2 together with those before it. Source:
-    gajewski2025, Feature Ranking Using PG^2. See `gaps.greedy`.
+    gajewski2025, Feature Ranking Using PG^2. See `prediction_gap.greedy`.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def rank(
         Scale of the noise, in units of the features; the standard deviation of normal noise.
     output : str or int, optional
         Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere, see `gaps.prediction_gap.pg2`.
+        everywhere, see `prediction_gap.exact_gap.pg2`.
     arithmetic, ties
-        See `gaps.greedy.greedy_ranking`.
+        See `prediction_gap.greedy.greedy_ranking`.
     noise : {"normal", "laplace", "uniform"}
-        See `gaps.perturbations`.
+        See `prediction_gap.perturbations`.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def rank(
     ------
     ValueError
         If X does not fit the forest or holds NaN, or there is no such output; see also
-        `gaps.greedy.greedy_ranking`.
+        `prediction_gap.greedy.greedy_ranking`.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def rank(
     >>> places.values[0, :, 0]  # the fourth feature is first
     array([3., 1., 2., 4.])
     """
-    from splitcredit.gaps.greedy import greedy_ranking
-    from splitcredit.gaps.prediction_gap import only_output
+    from splitcredit.prediction_gap.exact_gap import only_output
+    from splitcredit.prediction_gap.greedy import greedy_ranking
 
     opened = Opened(forest, X)
     forest, X = opened.forest, opened.rows

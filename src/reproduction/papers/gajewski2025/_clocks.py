@@ -6,9 +6,9 @@ import numpy as np
 
 from reproduction.papers.gajewski2025 import _ensembles
 from reproduction.papers.gajewski2025._settings import METHODS
-from splitcredit.gaps.noise import noise_pool
-from splitcredit.gaps.prediction_gap import GapProblem as Setting
-from splitcredit.gaps.sampling import pg2_sampled
+from splitcredit.prediction_gap.exact_gap import GapProblem as Setting
+from splitcredit.prediction_gap.noise import noise_pool
+from splitcredit.prediction_gap.sampling import pg2_sampled
 
 # Each pair has a cost, and so has each sample. Both follow from the times at two counts.
 FEW, MANY = 100, 4000

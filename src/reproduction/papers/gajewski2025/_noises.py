@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reproduction.papers.gajewski2025 import _enumeration
-from splitcredit.gaps.perturbations import (
+from splitcredit.prediction_gap.perturbations import (
     Empirical,
     FeatureWise,
     Laplace,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from splitcredit.gaps.prediction_gap import GapProblem
 from splitcredit.kernels.prediction_gap import exact, leaf_lists, reached_leaves
+from splitcredit.prediction_gap.exact_gap import GapProblem
 
 
 def count(forest, X, chosen, sigma) -> np.ndarray:

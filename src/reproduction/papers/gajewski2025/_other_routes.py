@@ -10,9 +10,9 @@ from reproduction import models
 from reproduction.papers.gajewski2025 import _enumeration
 from reproduction.papers.gajewski2025._settings import GREEDY, SHAP
 from splitcredit.formats import to_forest
-from splitcredit.gaps.prediction_gap import GapProblem
-from splitcredit.gaps.rankings import of_attribution
 from splitcredit.importances import function_of
+from splitcredit.prediction_gap.exact_gap import GapProblem
+from splitcredit.prediction_gap.rankings import of_attribution
 
 # XGBoost's weight of the square of a leaf's value, which adds to the number of rows.
 _LAMBDA = 1.0

@@ -25,8 +25,8 @@ from reproduction.papers.gajewski2025 import (
 )
 from reproduction.papers.gajewski2025._settings import NOT_NEGATIVE, SHARE, SIGMAS, counts
 from reproduction.parameters import Count
-from splitcredit.gaps.noise import noise_stream
-from splitcredit.gaps.prediction_gap import pg2
+from splitcredit.prediction_gap.exact_gap import pg2
+from splitcredit.prediction_gap.noise import noise_stream
 
 # A gap is a sum of some hundred products of float64 of at most its size.
 ROUNDING = 1e-12

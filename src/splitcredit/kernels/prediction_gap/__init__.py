@@ -30,7 +30,7 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
 - `gap_forest` builds, once for a forest and an output, what depends on no row: splits, leaves with
   their intervals, and all cuts (`GapForest`). It is kept as long as the forest lives.
 - `normal_tails` works out the tails of normal noise. Those of other noise are made with numpy, in
-  `splitcredit.gaps`.
+  `splitcredit.prediction_gap`.
 - `exact` is the algorithm: it adds up the pairs of leaves.
 - `reached_leaves` lists the leaves that x' can reach, without those that are too improbable to
   change the last digit.

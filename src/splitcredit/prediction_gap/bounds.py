@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.gaps.prediction_gap import problem_and_rows, refuse_nan
+from splitcredit.prediction_gap.exact_gap import problem_and_rows, refuse_nan
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,7 +48,7 @@ def largest_pgi2(
     Parameters
     ----------
     model, X, perturbation, scale, output
-        See `prediction_gap.pg2`.
+        See `exact_gap.pg2`.
     searched : int, 1 to 16
         Features whose 2^searched sets are all measured, those of the row with the largest effects.
         If no other feature has an effect, the bound is the optimum. More are slower and tighter.
@@ -60,7 +60,7 @@ def largest_pgi2(
     Raises
     ------
     ValueError
-        If `searched` is out of range; see also `prediction_gap.pg2`. All features are perturbed in
+        If `searched` is out of range; see also `exact_gap.pg2`. All features are perturbed in
         the end, so none may be NaN.
 
     Notes
@@ -101,7 +101,7 @@ def largest_pgi2(
 
     Examples
     --------
-    >>> from splitcredit.gaps.bounds import largest_pgi2
+    >>> from splitcredit.prediction_gap.bounds import largest_pgi2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit._names import columns_in_order, names_of_columns
-from splitcredit.gaps.rankings import (
+from splitcredit.prediction_gap.rankings import (
     refuse_another_order_of_rows,
     top_k_mask,
     validate_rankings,
@@ -65,7 +65,7 @@ def removed_predictions(
 
     Examples
     --------
-    >>> from splitcredit.gaps.retraining import removed_predictions, squared_errors
+    >>> from splitcredit.prediction_gap.retraining import removed_predictions, squared_errors
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -145,7 +145,7 @@ def removed_sets(
 
     Examples
     --------
-    >>> from splitcredit.gaps.retraining import removed_sets
+    >>> from splitcredit.prediction_gap.retraining import removed_sets
     >>> removed_sets([[2, 0, 1], [0, 2, 1], [1, 2, 0]], k=2, n_rows=3, n_features=3)
     {(0, 2): array([0, 1]), (1, 2): array([2])}
     """
@@ -178,7 +178,7 @@ def squared_errors(predictions: ArrayLike, y: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    >>> from splitcredit.gaps.retraining import squared_errors
+    >>> from splitcredit.prediction_gap.retraining import squared_errors
     >>> squared_errors([1.0, 2.0], [0.0, 4.0])
     array([1., 4.])
     """

@@ -72,7 +72,7 @@ class Normal(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.gaps.perturbations import Normal
+    >>> from splitcredit.prediction_gap.perturbations import Normal
     >>> float(Normal(2.0).probability_below(0.0))
     0.5
     """
@@ -107,7 +107,7 @@ class Laplace(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.gaps.perturbations import Laplace
+    >>> from splitcredit.prediction_gap.perturbations import Laplace
     >>> round(float(Laplace(0.3).probability_above(1.0)), 4)
     0.0178
     """
@@ -142,7 +142,7 @@ class Uniform(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.gaps.perturbations import Uniform
+    >>> from splitcredit.prediction_gap.perturbations import Uniform
     >>> float(Uniform(2.0).probability_at_most(1.0))
     0.75
     """
@@ -180,7 +180,7 @@ class Empirical(_Perturbation):
 
     Examples
     --------
-    >>> from splitcredit.gaps.perturbations import Empirical
+    >>> from splitcredit.prediction_gap.perturbations import Empirical
     >>> noise = Empirical([-1.0, 0.0, 0.0, 1.0])
     >>> float(noise.probability_below(0.0)), float(noise.probability_at_most(0.0))
     (0.25, 0.75)
@@ -273,12 +273,12 @@ class Marginal(_Perturbation):
 
     Examples
     --------
-    >>> from splitcredit.gaps.perturbations import Marginal
+    >>> from splitcredit.prediction_gap.perturbations import Marginal
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.gaps.prediction_gap import pg2
+    >>> from splitcredit.prediction_gap.exact_gap import pg2
     >>> pg2(model, X[:2], [0, 1], Marginal(X)).round(2)
     array([ 7.71, 15.9 ])
     """
@@ -319,7 +319,7 @@ class FeatureWise(_Perturbation):
 
     Examples
     --------
-    >>> from splitcredit.gaps.perturbations import FeatureWise, Laplace, Normal
+    >>> from splitcredit.prediction_gap.perturbations import FeatureWise, Laplace, Normal
     >>> FeatureWise([Normal(), Laplace(0.3)]).noises
     (Normal(scale=1.0), Laplace(scale=0.3))
     """
@@ -370,7 +370,7 @@ def perturbation_of(given):
         if isinstance(given, type) or lacking:
             raise TypeError(
                 f"noise={given!r} is no perturbation: pass a name in {list(NAMES)}, or an object "
-                "of splitcredit.gaps.perturbations, such as Laplace(0.3)"
+                "of splitcredit.prediction_gap.perturbations, such as Laplace(0.3)"
             )
     return given
 

@@ -58,7 +58,7 @@ def noise_pool(
 
     Examples
     --------
-    >>> from splitcredit.gaps.noise import noise_pool
+    >>> from splitcredit.prediction_gap.noise import noise_pool
     >>> noise_pool("halton", n_features=3, n_samples=100, n_streams=2).shape
     (2, 3, 100)
     """
@@ -95,7 +95,7 @@ def noise_stream(
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.gaps.noise import noise_stream
+    >>> from splitcredit.prediction_gap.noise import noise_stream
     >>> noise_stream("mc", 2, 100, np.random.SeedSequence(0)).shape
     (2, 100)
     """

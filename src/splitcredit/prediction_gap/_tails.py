@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from splitcredit.gaps.perturbations import (
+from splitcredit.prediction_gap.perturbations import (
     Empirical,
     FeatureWise,
     Marginal,

@@ -33,7 +33,7 @@ class Rankings(Shown):
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.gaps.rankings import Rankings
+    >>> from splitcredit.prediction_gap.rankings import Rankings
     >>> order, gaps = np.array([[1, 0]]), np.array([[3.0, 4.0]])
     >>> Rankings(order, gaps, feature_names=("age", "dose")).to_frame()
        sample  place feature  gap
@@ -230,7 +230,7 @@ def first_of_same(masks) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.gaps.rankings import first_of_same
+    >>> from splitcredit.prediction_gap.rankings import first_of_same
     >>> first_of_same(np.array([[[True, False], [True, True], [True, False]]]))
     array([[0, 1, 0]])
     """

@@ -14,14 +14,14 @@ import numpy as np
 
 from splitcredit._opened import Opened
 from splitcredit._tables import check_whole, numbers
-from splitcredit.gaps.prediction_gap import only_output, refuse_special_values
-from splitcredit.gaps.rankings import (
+from splitcredit.kernels.walks import predict
+from splitcredit.prediction_gap.exact_gap import only_output, refuse_special_values
+from splitcredit.prediction_gap.rankings import (
     checked_ks,
     first_of_same,
     rankings_of_model,
     top_k_mask,
 )
-from splitcredit.kernels.walks import predict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,12 +97,12 @@ def randomized_rmse(
 
     Examples
     --------
-    >>> from splitcredit.gaps.randomizing import randomized_rmse
+    >>> from splitcredit.prediction_gap.randomizing import randomized_rmse
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.gaps.greedy import greedy_ranking
+    >>> from splitcredit.prediction_gap.greedy import greedy_ranking
     >>> ranks = greedy_ranking(model, X[:20], scale=0.1).rankings
     >>> randomized_rmse(model, X[:20], y[:20], ranks, [1, 3], reference=X).rmse.round(1)
     array([3. , 4.9])
@@ -153,7 +153,7 @@ def randomized_predictions(
 
     Examples
     --------
-    >>> from splitcredit.gaps.randomizing import randomized_predictions
+    >>> from splitcredit.prediction_gap.randomizing import randomized_predictions
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0.0, 0.0, 4.0, 4.0]
     >>> model = DecisionTreeRegressor().fit(X, y)  # it tests the first feature only

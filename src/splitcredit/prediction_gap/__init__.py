@@ -5,7 +5,7 @@ prediction when they are perturbed. PGI^2 of a ranking is the mean of PG^2 of it
 its first two, and so on to all; PGU^2 is that of the features which are left each time.
 
 - `perturbations`: what replaces the value of a perturbed feature;
-- `prediction_gap`: PG^2 of gajewski2025, exactly;
+- `exact_gap`: PG^2 of gajewski2025, exactly;
 - `rankings`: rankings of the features, row by row;
 - `greedy`, `optimum`: rankings made from PG^2, step by step and the best of all orders;
 - `bounds`: upper bounds of the PGI^2 of all orders, for any number of features;

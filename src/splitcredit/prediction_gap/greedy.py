@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit._tables import check_choice, check_whole
-from splitcredit.gaps.perturbations import Normal
-from splitcredit.gaps.prediction_gap import CHUNK, problem_and_rows, refuse_nan, report_share
-from splitcredit.gaps.rankings import Rankings
+from splitcredit.prediction_gap.exact_gap import CHUNK, problem_and_rows, refuse_nan, report_share
+from splitcredit.prediction_gap.perturbations import Normal
+from splitcredit.prediction_gap.rankings import Rankings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,9 +61,9 @@ def greedy_ranking(
     Parameters
     ----------
     model, X, perturbation, scale, output
-        See `prediction_gap.pg2`.
+        See `exact_gap.pg2`.
     arithmetic : {"double", "single"}
-        ``"double"``: gaps as `prediction_gap.pg2` gives them. Two of them count as equal within a
+        ``"double"``: gaps as `exact_gap.pg2` gives them. Two of them count as equal within a
         relative 1e-14. ``"single"``: gaps as the program of gajewski2025 works them out in single
         precision, see `kernels.prediction_gap.single_precision`. They count as equal if they are
         the same number, which many are: below 1e-7 times the squared prediction they are lost.
@@ -82,14 +82,14 @@ def greedy_ranking(
     Raises
     ------
     ValueError
-        See `prediction_gap.pg2`; all features are perturbed in the end, so none may be NaN. Also if
+        See `exact_gap.pg2`; all features are perturbed in the end, so none may be NaN. Also if
         the order of ties is not one of all features; and with ``arithmetic="single"``, if the model
         does not compare ``x < threshold`` in single precision and add up its trees, or the noise is
         not `Normal` with a scale above 0.
 
     Examples
     --------
-    >>> from splitcredit.gaps.greedy import greedy_ranking
+    >>> from splitcredit.prediction_gap.greedy import greedy_ranking
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)

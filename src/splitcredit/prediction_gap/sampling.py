@@ -13,9 +13,10 @@ import numpy as np
 from splitcredit._opened import Opened
 from splitcredit._tables import check_choice, check_whole
 from splitcredit.forest import Forest
-from splitcredit.gaps.noise import noise_pool, noise_stream
-from splitcredit.gaps.perturbations import Marginal, Normal, checked_scale
-from splitcredit.gaps.prediction_gap import (
+from splitcredit.kernels.nodes import as_readonly, owners
+from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
+from splitcredit.kernels.walks import predict
+from splitcredit.prediction_gap.exact_gap import (
     CHUNK,
     GapProblem,
     chosen_features,
@@ -24,10 +25,9 @@ from splitcredit.gaps.prediction_gap import (
     refuse_nan,
     refuse_special_values,
 )
-from splitcredit.gaps.rankings import checked_ks, rankings_of_model, top_k_mask
-from splitcredit.kernels.nodes import as_readonly, owners
-from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
-from splitcredit.kernels.walks import predict
+from splitcredit.prediction_gap.noise import noise_pool, noise_stream
+from splitcredit.prediction_gap.perturbations import Marginal, Normal, checked_scale
+from splitcredit.prediction_gap.rankings import checked_ks, rankings_of_model, top_k_mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def pg2_sampled(
     model : fitted model or Forest
     X : array-like or DataFrame (n_pairs, n_features)
     features : bool (n_features,) or (n_pairs, n_features), or list of names or indices
-        Which are perturbed: the same for all rows, or row by row; as in `prediction_gap.pg2`.
+        Which are perturbed: the same for all rows, or row by row; as in `exact_gap.pg2`.
     counts : sequence of int, rising
         Numbers of samples.
     scale : float, (n_features,), Series or dict by feature
@@ -74,7 +74,7 @@ def pg2_sampled(
     random_state : int
     output : str or int, optional
         Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere, see `prediction_gap.pg2`.
+        everywhere, see `exact_gap.pg2`.
     numbers : int (n_pairs,), optional
         Number of each pair; 0, 1, ... if not given. The noise of a pair depends on its number
         alone: pass the numbers if you compute only some of the pairs, with the same noise.
@@ -98,12 +98,12 @@ def pg2_sampled(
 
     Examples
     --------
-    >>> from splitcredit.gaps.sampling import pg2_sampled
+    >>> from splitcredit.prediction_gap.sampling import pg2_sampled
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.gaps.prediction_gap import pg2
+    >>> from splitcredit.prediction_gap.exact_gap import pg2
     >>> sampled = pg2_sampled(model, X[:2], [0, 1], counts=[100, 10000], scale=0.1)
     >>> exact = pg2(model, X[:2], [0, 1], scale=0.1)
     >>> (sampled[:, 1] / exact).round(1)
@@ -126,7 +126,7 @@ def pg2_sampled(
 
 
 class SampledProblem(GapProblem):
-    """As `prediction_gap.GapProblem`, by Monte Carlo: gaps of any noise that can be drawn.
+    """As `exact_gap.GapProblem`, by Monte Carlo: gaps of any noise that can be drawn.
 
     The draws of a row depend on the random state and its values alone, and all its sets have them.
     """
@@ -142,7 +142,7 @@ class SampledProblem(GapProblem):
     def gaps(self, X, masks, done=None) -> np.ndarray:
         """Means of the squared gap over the samples; see `GapProblem.gaps`."""
         n_sets, d = masks.shape[1:]
-        if not self.by_labels:
+        if not self.by_categories:
             refuse_nan(self.forest, X, np.broadcast_to(masks.any(axis=1), X.shape))
         # A column of prepared rows that stands for a set of categories moves with its feature.
         owner, out = owners(self.forest), np.zeros((len(X), n_sets))
@@ -208,7 +208,7 @@ def gaps_by_k(
         Whether the gap is abs(f(x) - f(x')) or its square.
     output : str or int, optional
         Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere, see `prediction_gap.pg2`.
+        everywhere, see `exact_gap.pg2`.
     kind, random_state, n_streams
         See `noise.noise_pool`.
 
@@ -226,7 +226,7 @@ def gaps_by_k(
 
     Examples
     --------
-    >>> from splitcredit.gaps.sampling import gaps_by_k
+    >>> from splitcredit.prediction_gap.sampling import gaps_by_k
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -275,7 +275,7 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.gaps.sampling import nmae
+    >>> from splitcredit.prediction_gap.sampling import nmae
     >>> nmae(np.array([[1.0, 1.5], [2.0, 2.5]]), np.array([1.0, 3.0]))
     array([0.25, 0.25])
     """

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit.gaps.perturbations import Marginal, of_features
+from splitcredit.prediction_gap.perturbations import Marginal, of_features
 
 
 def as_numbers(forest, X, perturbation):

@@ -12,8 +12,8 @@ from splitcredit._names import feature_index, in_order_of_features, with_plain_b
 from splitcredit._opened import Opened
 from splitcredit._tables import numeric
 from splitcredit.formats import to_forest
-from splitcredit.gaps._tails import tails
-from splitcredit.gaps.perturbations import (
+from splitcredit.prediction_gap._tails import tails
+from splitcredit.prediction_gap.perturbations import (
     Empirical,
     FeatureWise,
     Marginal,
@@ -90,7 +90,7 @@ def pg2(
 
     Examples
     --------
-    >>> from splitcredit.gaps.prediction_gap import pg2
+    >>> from splitcredit.prediction_gap.exact_gap import pg2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -120,8 +120,8 @@ class GapProblem:
         self.perturbation = given = of_features(perturbation_of(perturbation), self.forest)
         d, drawn = self.forest.n_features, getattr(given, "rows", np.empty((1, 0)))
         # Prepared rows of a forest with categories have columns beside the features.
-        self.by_labels = bool(self.forest.categories) and drawn.shape[1] > d
-        if self.by_labels:
+        self.by_categories = bool(self.forest.categories) and drawn.shape[1] > d
+        if self.by_categories:
             given = Marginal(np.zeros((1, d)))
         else:
             refuse_special_values(self.forest)
@@ -156,10 +156,10 @@ class GapProblem:
 
     def of_pairs(self, X, wanted):
         """A function of numbers of rows of X, their sets and `done` that gives PG^2."""
-        from splitcredit.gaps._labels import gaps_of_pairs
         from splitcredit.kernels.prediction_gap import exact
+        from splitcredit.prediction_gap._categories import gaps_of_pairs
 
-        if self.by_labels:
+        if self.by_categories:
             drawn = self.perturbation.rows
             return gaps_of_pairs(self.forest, self.output, drawn, X, self.tested)
         return partial(exact.gaps, self.gap_forest, *self.with_tails(X, wanted))
@@ -167,7 +167,7 @@ class GapProblem:
     @property
     def tested(self) -> np.ndarray:
         """Whether a split that parts values tests each feature, bool (n_features,)."""
-        if self.by_labels:
+        if self.by_categories:
             return tested_features(self.forest)
         return np.diff(self.gap_forest.first["cut"]) > 0
 
@@ -199,7 +199,7 @@ class GapProblem:
 
     def chunks(self, X, wanted, n_sets=1):
         """Slices of rows whose tails and masks fit `CHUNK`; refuses NaN that is perturbed."""
-        if self.by_labels:
+        if self.by_categories:
             bytes_a_row = self.forest.n_nodes
         else:
             refuse_nan(self.forest, X, wanted)

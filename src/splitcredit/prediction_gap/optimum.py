@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.gaps.greedy import TIE
-from splitcredit.gaps.prediction_gap import CHUNK, problem_and_rows
-from splitcredit.gaps.rankings import Rankings
+from splitcredit.prediction_gap.exact_gap import CHUNK, problem_and_rows
+from splitcredit.prediction_gap.greedy import TIE
+from splitcredit.prediction_gap.rankings import Rankings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ def best_ranking(
     Parameters
     ----------
     model, X, perturbation, scale, output
-        See `prediction_gap.pg2`.
+        See `exact_gap.pg2`.
     done : callable, optional
         Called with the numbers of rows that were done since its last call, which may be parts.
 
@@ -48,12 +48,12 @@ def best_ranking(
     Raises
     ------
     ValueError
-        If there are more than 16 features; see also `prediction_gap.pg2`. All features are
+        If there are more than 16 features; see also `exact_gap.pg2`. All features are
         perturbed in the end, so none may be NaN.
 
     Examples
     --------
-    >>> from splitcredit.gaps.optimum import best_ranking
+    >>> from splitcredit.prediction_gap.optimum import best_ranking
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
