@@ -160,10 +160,7 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
 
 
 def forest_and_rows(model, *tables) -> tuple:
-    """The forest of a model, and tables as its trees see them: what a pipeline makes of them.
-
-    Returns tuple of Forest and the tables.
-    """
+    """The forest of a model, and tables as its trees see them: what a pipeline makes of them."""
     forest, tables = to_forest(model), tuple(records(table, model) for table in tables)
     if isinstance(model, Forest):
         return forest, *tables
@@ -199,10 +196,7 @@ def forest_and_training_rows(model, X) -> tuple:
 
 
 def source_of(model, X):
-    """The columns of X that the steps of a pipeline made the features of; None without steps.
-
-    Returns a `Source`. It keeps X itself.
-    """
+    """The columns of X that the steps of a pipeline made the features of; None without steps."""
     return None if isinstance(model, Forest) else _columns.source(unwrap(model)[1].pipelines, X)
 
 
