@@ -97,6 +97,14 @@ def test_only_kernels_know_numba():
             assert not re.search(r"^\s*(import|from) numba", path.read_text(), re.M), path
 
 
+def test_only_formats_know_other_libraries_of_trees():
+    """Red if another module asks which library a model is of."""
+    names = "xgboost|lightgbm|catboost|gpboost|ngboost"
+    for path in LIBRARY.rglob("*.py"):
+        if LIBRARY / "formats" not in path.parents:
+            assert not re.search(rf"[\"'](?:{names})\b|import (?:{names})", path.read_text()), path
+
+
 def test_every_kernel_that_is_called_is_of_one_part_and_every_part_is_compiled():
     kernels = LIBRARY / "kernels"
     files = [file for part in PARTS.values() for file in part]
