@@ -8,7 +8,6 @@ compared with the predictions of the library, which runs in a process of its own
 """
 
 import argparse
-import base64
 import importlib.util
 import io
 import json
@@ -26,6 +25,8 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+
+from forests import STORED
 
 # Memory that reading a file may take: so many bytes, so many times the file, and for each feature.
 MEMORY = 1 << 20, 100, 200
@@ -54,7 +55,6 @@ LIBRARIES = {
     "catboost": "catboost",
     "skops": "skops",
 }
-FORMER = Path(__file__).parent / "models" / "former"
 ODD = [0, -1, 1, 2, 7, 1.7, 0.5, 2**31, 2**63, 10**30, 1e300, "nan", "Infinity", "", "x", None]
 ODD += [True, [], {}, [1], [[0.5]], {"a": 1}]
 
@@ -64,13 +64,10 @@ def originals(kind) -> list[bytes]:
     if kind in ("skops", "npz"):
         return [_of_sklearn(kind)]
     release = {"lightgbm": "lightgbm-4.7.0", "catboost": "catboost-1.2.10"}
-    stored = json.loads((FORMER / f"{release.get(kind, 'xgboost-2.0.3')}.json").read_text())
     key = {"lightgbm": "text", "catboost": "json"}.get(kind, kind.rpartition("-")[2])
-    files = [model[key] for model in stored.values() if key in model]
-    if key == "json":
-        files = [json.dumps(file).encode() for file in files]
-    else:
-        files = [file.encode() if key == "text" else base64.b64decode(file) for file in files]
+    begin = f"former/{release.get(kind, 'xgboost-2.0.3')}"
+    files = [stored.files for name, stored in STORED.items() if name.startswith(begin)]
+    files = [of_model[key] for of_model in files if key in of_model]
     if kind in ("xgboost-json", "xgboost-ubj"):
         files += [_of_installed_xgboost(categories, key) for categories in (False, True)]
     return files

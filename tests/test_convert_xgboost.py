@@ -371,14 +371,6 @@ def test_damaged_trees_are_read_or_refused_as_if_read_one_by_one(monkeypatch):
         assert by_columns == outcome(damaged), at - start
 
 
-def test_vector_leaves_of_older_files_are_refused():
-    stored = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
-    trees = stored["learner"]["gradient_booster"]["model"]["trees"]
-    trees[1]["tree_param"]["size_leaf_vector"] = "2"
-    with pytest.raises(ValueError, match=r"several values in each leaf.*before 3\.2"):
-        read_content(stored)
-
-
 def test_the_base_score_is_the_float32_that_its_decimals_stand_for():
     stored = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
     stored["learner"]["learner_model_param"]["base_score"] = "[1E-1]"

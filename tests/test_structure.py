@@ -96,6 +96,14 @@ def test_only_kernels_know_numba():
             assert not re.search(r"^\s*(import|from) numba", path.read_text(), re.M), path
 
 
+def test_only_formats_know_other_libraries_of_trees():
+    """Red if another module asks which library a model is of."""
+    names = "xgboost|lightgbm|catboost|gpboost|ngboost"
+    for path in LIBRARY.rglob("*.py"):
+        if LIBRARY / "formats" not in path.parents:
+            assert not re.search(rf"[\"'](?:{names})\b|import (?:{names})", path.read_text()), path
+
+
 def test_guides_of_kernels_hold_no_code():
     """They are read, not run."""
     for guide in (LIBRARY / "kernels").rglob("__init__.py"):

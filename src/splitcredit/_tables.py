@@ -114,10 +114,7 @@ def named(rows, names):
 
 
 def numeric(X, dtype) -> np.ndarray:
-    """X as a C-contiguous array of the dtype.
-
-    ValueError if X is sparse, or holds anything but numbers.
-    """
+    """Give X as a C-contiguous array; ValueError if it is sparse or holds other than numbers."""
     refuse_container(X)
     if hasattr(X, "toarray"):
         raise ValueError("X is sparse: pass X.toarray()")
@@ -200,13 +197,7 @@ def refuse_times(X) -> None:
 
 
 def refuse_categories(X) -> None:
-    """Refuse a table, other than of pandas, with columns whose categories have codes of their own.
-
-    Raises
-    ------
-    ValueError
-        The message names the column.
-    """
+    """Refuse tables, other than of pandas, with columns whose categories have own codes."""
     for name, kind in _types(X):
         if str(kind).lower().startswith(_CATEGORIES):
             raise ValueError(

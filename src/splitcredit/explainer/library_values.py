@@ -14,10 +14,7 @@ from splitcredit.formats.containers import name_of_offset, offsets
 
 
 class LibraryValues:
-    """Values by the library of a model that no Forest can hold, in the shapes of shap.
-
-    Each method gives `expected_value` behind the values.
-    """
+    """Values by the library of a model in the shapes of shap, each with `expected_value`."""
 
     def __init__(self, model):
         refuse_wrapped(unfrozen(model))

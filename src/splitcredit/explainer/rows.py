@@ -42,10 +42,7 @@ def as_rows(X, forest) -> tuple:
 
 
 def _holds_names(index, features):
-    """Whether an index has the names of columns; a row of a DataFrame with numbers for names has.
-
-    So does one of a MultiIndex, whose names are tuples.
-    """
+    """Whether an index has names of columns, text, tuples or the numbers that name the features."""
     is_text = all(isinstance(name, (str, tuple)) for name in index)
     return is_text or set(as_known(index, features)) == set(features)
 

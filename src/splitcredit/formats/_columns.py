@@ -172,10 +172,7 @@ def _places(chosen, names) -> list[int]:
 
 
 def _named_before(step, name, names, last):
-    """Index of the column whose name a feature has, or begins with; -1 if there is none.
-
-    `last` is that of the feature before it.
-    """
+    """Index of the column whose name a feature has or begins with, from `last` on; -1 if none."""
     if name in names:
         return list(names).index(name)
     if not any(hasattr(step, attribute) for attribute in _BY_COLUMN):

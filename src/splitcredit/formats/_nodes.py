@@ -103,10 +103,7 @@ def of_two_classes(classes) -> dict:
 
 
 def class_names(classes, n_outputs) -> tuple:
-    """Names of the outputs of a model with one for each class.
-
-    Training may have lacked classes that were declared: these are called by their numbers.
-    """
+    """Names of outputs, one a class; declared classes that training lacked have their numbers."""
     labels = () if classes is None else tuple(classes)
     return (*labels, *range(len(labels), n_outputs))
 

@@ -138,10 +138,7 @@ def _n_targets(model):
 
 
 def _labels_of_outputs(model):
-    """Classes, or targets, as fields; of several targets, each class of each.
-
-    But the one raw score of a boosted binary classifier is that of the second class.
-    """
+    """Classes or targets as fields; of a boosted binary classifier the second class."""
     n_targets = _n_targets(model)
     if not is_classifier(model):
         return {"output_names": _nodes.target_names(n_targets) if n_targets > 1 else ("output",)}

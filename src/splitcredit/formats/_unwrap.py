@@ -122,10 +122,7 @@ def is_pipeline(model):
 
 
 def _transforming(pipeline):
-    """A pipeline of the steps before the last, if there are any.
-
-    Those of imbalanced-learn that draw training rows do nothing when rows are predicted.
-    """
+    """A pipeline of the steps before the last; those that draw training rows do nothing now."""
     from sklearn.pipeline import Pipeline
 
     steps = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]

@@ -136,10 +136,7 @@ class CatBoost(Boosted):
 
 
 class ShapValues:
-    """SHAP values that CatBoost computes of a fitted model.
-
-    `outputs` describes the outputs as a Forest does.
-    """
+    """SHAP values that CatBoost computes; `outputs` describes their outputs as a Forest does."""
 
     # What a result and what messages say of them, and the remedy if they do not add up.
     computed_by, called = "CatBoost ShapValues", "CatBoost's ShapValues"

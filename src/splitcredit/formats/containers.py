@@ -20,10 +20,7 @@ def rows_in(X, model=None):
 
 
 def offsets(X, forest):
-    """What a container adds to the prediction of each of its rows, beside the trees.
-
-    Returns float64 (n_samples, n_outputs), or None if there is nothing.
-    """
+    """What a container adds to each of its rows, (n_samples, n_outputs), or None for nothing."""
     library = _library_of_container(X)
     return None if library is None else library.offsets(X, forest)
 

@@ -43,10 +43,7 @@ _BUFFER = 1 << 20
 
 
 class LightGBM(Boosted):
-    """Boosters and wrappers with boosting "gbdt", "goss", "rf" or "dart", their files, Dataset.
-
-    Also files of GPBoost, which are LightGBM's or hold its text.
-    """
+    """Boosters and wrappers with gbdt, goss, rf or dart, files, also of GPBoost, and Dataset."""
 
     title = "LightGBM"
     packages = ("lightgbm",)
@@ -252,10 +249,7 @@ def _n_outputs(head, n_trees, name):
 
 
 def _names_given(features, text):
-    """Whether the names are the user's, and not made up.
-
-    Models that were fitted on a DataFrame keep a list of its categories, if an empty one.
-    """
+    """Whether the names are the user's; models of a DataFrame keep a list of its categories."""
     made_up = [f"Column_{j}" for j in range(len(features))]
     return list(features) != made_up or _categories_line(text).startswith("[")
 

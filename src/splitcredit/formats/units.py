@@ -47,10 +47,7 @@ def in_words(units: Units, forest) -> str:
 
 
 def refusal(model_output, kind, needed, units, name) -> ValueError:
-    """The error that a model has not the units for what is to be explained.
-
-    `kind`, "tree_output" or "objective", is the field of `units` that is not `needed`.
-    """
+    """The error that a field of `units`, `kind`, is not what is `needed` to explain an output."""
     quantity = "objective" if kind == "objective" else "raw output"
     own_unit = getattr(units, kind) or "another one"
     return ValueError(

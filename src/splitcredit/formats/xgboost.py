@@ -432,10 +432,7 @@ def _refuse_former_vectors(trees, name):
 
 
 def _vectors(trees, offsets, right, leaf):
-    """Values of leaves that have one for each target, float64 (n_nodes, n_targets).
-
-    A leaf keeps the place of its values in place of its right child.
-    """
+    """Values of vector leaves; a leaf keeps the place of its values in place of its right child."""
     n_targets = int(trees[0]["tree_param"]["size_leaf_vector"])
     value = np.zeros((len(leaf), n_targets))
     for tree, start, stop in zip(trees, offsets[:-1], offsets[1:], strict=True):
@@ -502,10 +499,7 @@ def _column(trees, key):
 
 
 def _labels_of_outputs(learner, classes):
-    """Classes or targets as fields; the one output of a binary classifier is that of class 1.
-
-    A classifier of several targets has one such output for each.
-    """
+    """Classes or targets as fields; a binary score, of each target, is that of class 1."""
     parameters = learner["learner_model_param"]
     n_classes, n_targets = int(parameters["num_class"]), _n_targets(learner)
     binary = learner["objective"]["name"].startswith("binary:")
