@@ -93,7 +93,7 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
     blocks = n_blocks(len(out), BLOCK)
     for first in range(0, len(paths.leaves), LEAVES):
         leaves = first, min(first + LEAVES, len(paths.leaves))
-        _credit(blocks, leaves, paths, table, value, X, behind, *tables, extent, out)
+        _credit(blocks, leaves, paths, table, value, (X, behind), tables, extent, out)
     if background is not None:
         out /= len(background)
     if forest.aggregate == "mean":
@@ -128,13 +128,13 @@ def _betas(most, size):
 
 
 @kernel(parallel=True)
-def _credit(first, last, leaves, paths, table, value, X, behind, rules, betas, extent, out):
+def _credit(first, last, leaves, paths, table, value, both, integrals, extent, out):
     """Take every block of rows to some leaves; one block is one thread's."""
     most_sets, size = extent
     for block in range(first, last):
         start, stop = block * BLOCK, min(len(out), (block + 1) * BLOCK)
-        room = _make_room(stop - start, rules.shape[0] - 1, most_sets, size)
-        _credit_block(start, leaves, paths, table, value, X, behind, rules, betas, room, out)
+        room = _make_room(stop - start, len(integrals[0]) - 1, most_sets, size)
+        _credit_block(start, leaves, paths, table, value, both, integrals, room, out)
 
 
 @kernel(inner=True)
@@ -149,8 +149,9 @@ def _make_room(n_rows, width, most_sets, size):
 
 
 @kernel(inner=True)
-def _credit_block(start, leaves, paths, table, value, X, behind, rules, betas, room, out):
+def _credit_block(start, leaves, paths, table, value, both, integrals, room, out):
     """Take one block of rows to some leaves."""
+    (X, behind), (rules, betas) = both, integrals
     lanes, p = len(room.group), X.shape[1]
     n_sets, n_outputs = out.shape[1:]
     x, credit = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))

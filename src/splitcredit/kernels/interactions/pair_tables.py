@@ -18,6 +18,7 @@ from splitcredit.kernels.interactions.shares import LANES
 from splitcredit.kernels.nodes import as_readonly, cached_per_forest
 from splitcredit.kernels.tree_shap import outcome_tables
 from splitcredit.kernels.tree_shap.group_tables import (
+    Tables,
     add_from_tables,
     chunks,
     credited,
@@ -84,10 +85,10 @@ def pair_index(forest, X, outputs, pairs) -> np.ndarray:
 
 
 def _make(forest, outputs, pairs):
-    """What `look_up` takes of the groups, and their tables, a chunk of trees each."""
+    """The tables, a chunk of trees each."""
     value = np.ascontiguousarray(forest.value[:, outputs])
     for groups in chunks(forest, value, room_of(forest, value), _CHUNK):
-        yield groups.splits, groups.n_splits, *_tables(groups, pairs, forest.n_features)
+        yield Tables(groups.splits, groups.n_splits, *_tables(groups, pairs, forest.n_features))
 
 
 def _tables(groups, pairs, n_features):
@@ -110,12 +111,10 @@ def _tables(groups, pairs, n_features):
     within, places = sets * n_outputs, _places(groups.features[of_set], sets, pairs, n_features)
     starts, tables = empty_tables(first, n_splits)
     if len(tables):
-        rules = triples_and_rules(layout, True)
         credits = first, within[of_credit] + output, n_outputs
         deepest = int(layout.depths.max()) + 2
-        _fill_tables(
-            len(n_splits), layout, links, *rules, deepest, n_splits, *credits, starts, tables
-        )
+        of_groups = layout, links, triples_and_rules(layout, True), deepest
+        _fill_tables(len(n_splits), of_groups, n_splits, credits, starts, tables)
     return tables, starts, first, places[of_credit] * n_outputs + output
 
 
@@ -131,22 +130,10 @@ def _places(features, sets, pairs, n_features):
 
 
 @kernel(parallel=True)
-def _fill_tables(
-    first_group,
-    last_group,
-    layout,
-    links,
-    triples,
-    rules,
-    deepest,
-    n_splits,
-    first,
-    within,
-    n_outputs,
-    starts,
-    tables,
-):
+def _fill_tables(first_group, last_group, of_groups, n_splits, credits, starts, tables):
     """Explain every outcome of every group; split b goes left where bit b is set."""
+    layout, links, (triples, rules), deepest = of_groups
+    first, within, n_outputs = credits
     phi = np.empty((_N_SETS * n_outputs, LANES))
     space, x = new_space(deepest, len(rules[0]) - 1, n_outputs), np.empty((BITS, 1))
     for g in range(first_group, last_group):

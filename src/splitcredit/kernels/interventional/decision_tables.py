@@ -48,7 +48,8 @@ def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
     for first in range(0, len(decisions), step):
         some = slice(first, first + step)
         shared = decisions[some], features[some], starts[first : first + step + 1], leaves
-        _fill(len(shared[0]), edges, *shared, value, XT, ZT, weights, paths, outcomes, table)
+        room = paths, outcomes, table
+        _fill(len(shared[0]), edges, shared, value, XT, ZT, weights, room)
         _look_up(len(tasks), outcomes, features[some], table, tasks, out)
 
 
@@ -138,23 +139,9 @@ def _features(edges, decisions):
 
 
 @kernel(parallel=True)
-def _fill(
-    first,
-    last,
-    edges,
-    decisions,
-    features,
-    starts,
-    leaves,
-    value,
-    XT,
-    ZT,
-    weights,
-    paths,
-    outcomes,
-    table,
-):
+def _fill(first, last, edges, groups, value, XT, ZT, weights, room):
     """Outcomes of all rows, and the table of every group at the outcomes that occur."""
+    (decisions, features, starts, leaves), (paths, outcomes, table) = groups, room
     for g in range(first, last):
         _fill_outcomes(edges, decisions[g], XT, outcomes[g])
         used = _occurring(outcomes[g])

@@ -8,6 +8,8 @@ once; the derivation is in `explain`.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
@@ -67,7 +69,17 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     for first in range(0, len(leaves), step):
         some = leaves[first : first + step]
         _count(len(some), edges, some, ZT, paths, entries, failing, sizes)
-        _blocks(len(tasks), paths, entries, failing, sizes, some, value, XT, tasks, weights, out)
+        counted = Counted(paths, entries, failing, sizes)
+        _blocks(len(tasks), counted, some, value, XT, tasks, weights, out)
+
+
+class Counted(NamedTuple):
+    """Paths of some leaves and their histograms of the background; see `histogram`."""
+
+    paths: np.ndarray
+    entries: np.ndarray
+    failing: np.ndarray
+    sizes: np.ndarray  # of each leaf, the conditions and the entries
 
 
 @kernel(parallel=True)
@@ -80,21 +92,9 @@ def _count(first, last, edges, leaves, ZT, paths, entries, failing, sizes):
 
 
 @kernel(parallel=True)
-def _blocks(
-    first_task,
-    last_task,
-    paths,
-    entries,
-    failing,
-    sizes,
-    leaves,
-    value,
-    XT,
-    tasks,
-    weights,
-    out,
-):
+def _blocks(first_task, last_task, counted, leaves, value, XT, tasks, weights, out):
     """Every block of rows over some leaves, in one order for every row."""
+    paths, entries, failing, sizes = counted
     for task in range(first_task, last_task):
         start, stop, first, last = tasks[task]
         n = stop - start

@@ -19,7 +19,7 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]
         paths, sizes = merged_paths(edges, some, len(XT), len(weights) - 1)
-        _blocks(len(tasks), paths, sizes, some, value, XT, ZT, tasks, weights, out)
+        _blocks(len(tasks), (paths, sizes), some, value, XT, ZT, tasks, weights, out)
 
 
 def merged_paths(edges, leaves, n_features, widest):
@@ -38,7 +38,8 @@ def _merge(first, last, edges, leaves, n_features, paths, sizes):
 
 
 @kernel(parallel=True)
-def _blocks(first_task, last_task, paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
+def _blocks(first_task, last_task, merged_paths, leaves, value, XT, ZT, tasks, weights, out):
+    paths, sizes = merged_paths
     for task in range(first_task, last_task):
         start, stop, first, last = tasks[task]
         for i in range(len(leaves)):

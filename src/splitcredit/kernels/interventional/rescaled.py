@@ -46,15 +46,16 @@ def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) ->
     out : float64 (n_features, 1, n_samples)
     """
     paths = np.empty((len(tasks), min(BITS, len(weights) - 1)), CONDITION)
-    _blocks(len(tasks), edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out)
+    _blocks(len(tasks), edges, leaves, value, (XT, ZT, factors), tasks, weights, paths, out)
 
 
 @kernel(parallel=True)
-def _blocks(first, last, edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out):
+def _blocks(first, last, edges, leaves, value, pairs, tasks, weights, paths, out):
     """Every block of rows over all leaves, in one order for every row.
 
     The shares of a row in a leaf of value 1 are those of `failed_conditions.share`.
     """
+    XT, ZT, factors = pairs
     for task in range(first, last):
         start, n, n_background = tasks[task, 0], tasks[task, 1] - tasks[task, 0], ZT.shape[1]
         place = np.full(len(XT), -1, np.int32)
@@ -124,12 +125,13 @@ def add_wide_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, ou
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]
         paths, sizes = merged_paths(edges, some, len(XT), len(weights) - 1)
-        arrays = paths, sizes, some, value, XT, ZT, factors, tasks, weights, out
-        _wide_blocks(len(tasks), *arrays)
+        pairs = XT, ZT, factors
+        _wide_blocks(len(tasks), (paths, sizes), some, value, pairs, tasks, weights, out)
 
 
 @kernel(parallel=True)
-def _wide_blocks(first, last, paths, sizes, leaves, value, XT, ZT, factors, tasks, weights, out):
+def _wide_blocks(first, last, merged_paths, leaves, value, pairs, tasks, weights, out):
+    (paths, sizes), (XT, ZT, factors) = merged_paths, pairs
     for task in range(first, last):
         start, stop = tasks[task, 0], tasks[task, 1]
         for i in range(len(leaves)):

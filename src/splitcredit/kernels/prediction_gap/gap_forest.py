@@ -166,141 +166,202 @@ def _bottom_up(left, right, value, constant, leaf, n_leaves):
 
 
 def _listed(forest, roots, constant, leaf, n_leaves, cut_of, n_cuts) -> Listed:
-    """What `_list_trees` writes, in arrays of the right lengths: a first call counts."""
+    """Everything that `_list_trees` writes."""
     n = int(n_leaves[roots].sum())
     listed = Listed(
         np.empty(n - len(roots), np.int64),
         np.empty((n - len(roots), 2), np.int64),
         np.empty(n, np.int64),
         np.zeros((n + 1, 2), np.int64),
-        *(np.empty((0, width), np.int64) for width in (2, 4)),
+        *(np.empty((n, width), np.int64) for width in (2, 4)),
         np.zeros(3, np.int64),
     )
-    largest = int(n_leaves[roots].max(initial=1))
     nodes = as_readonly(
         forest.feature, forest.left, forest.right, constant, leaf, n_leaves, cut_of, roots
     )
-    given = *nodes, forest.n_features, n_cuts, largest
-    _list_trees(*given, False, listed)
+    largest = int(n_leaves[roots].max(initial=1))
+    above, box = _list_trees(Listing(*nodes), forest.n_features, n_cuts, largest, listed)
     n_above, n_box, _ = listed.counts.tolist()
-    above, box = np.empty((n_above, 2), np.int64), np.empty((n_box, 4), np.int64)
-    listed = listed._replace(above=above, box=box)
-    _list_trees(*given, True, listed)
-    return listed
+    return listed._replace(above=above[:n_above], box=box[:n_box])
+
+
+class Listing(NamedTuple):
+    """What `_list_trees` reads of each node, see `_bottom_up`, and the roots."""
+
+    feature: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    constant: np.ndarray
+    leaf: np.ndarray
+    n_leaves: np.ndarray
+    cut_of: np.ndarray
+    roots: np.ndarray
+
+
+class Way(NamedTuple):
+    """The way down to a node, by depth, by feature, and by split of the tree."""
+
+    edges: np.ndarray  # of each edge the feature, its low and high cut before, and whether new
+    so_far: np.ndarray  # of each node the sides settled, and the nodes above where some are
+    above: np.ndarray
+    waiting: np.ndarray  # node, depth, split above, and whether to its right
+    low: np.ndarray
+    high: np.ndarray
+    box: np.ndarray
+    settled: np.ndarray
+    turn: np.ndarray
+    is_settled: np.ndarray
+    next_split: np.ndarray
+    same_next: np.ndarray
+
+
+@kernel(inner=True)
+def _new_way(n_features, room):
+    return Way(
+        np.empty((room, 4), np.int64),
+        np.zeros((room, 2), np.int64),
+        np.empty((room, 2), np.int64),
+        np.empty((room, 4), np.int64),
+        np.empty(n_features, np.int64),
+        np.empty(n_features, np.int64),
+        np.empty(n_features, np.int64),
+        np.empty(n_features, np.int64),
+        np.empty(n_features, np.int64),
+        np.zeros(n_features, np.bool_),
+        np.empty(n_features, np.int64),
+        np.empty(room, np.int64),
+    )
 
 
 @kernel()
-def _list_trees(
-    feature,
-    left,
-    right,
-    constant,
-    leaf,
-    n_leaves,
-    cut_of,
-    roots,
-    n_features,
-    n_cuts,
-    largest,
-    writes,
-    listed,
-):
-    """Write `listed`, but count nodes above and sides of boxes only, unless it `writes` them.
+def _list_trees(nodes, n_features, n_cuts, largest, listed):
+    """Write `listed`; the nodes above leaves and the sides of boxes, which have more room.
 
     The splits of a tree are numbered in the order in which they are met, so those below a node are
     a range of numbers. A feature is split below the node if the next split of it is in this range.
     """
-    room = largest + 2
-    # Of the path to the node: of each edge the feature, its low and high cut before, whether it is
-    # split for the first time; of each node the sides settled and the nodes above where some are.
-    edges, so_far = np.empty((room, 4), np.int64), np.zeros((room, 2), np.int64)
-    waiting = np.empty((room, 4), np.int64)  # node, depth, split above, and whether to its right
-    low, high = np.empty(n_features, np.int64), np.empty(n_features, np.int64)
-    box, settled = np.empty(n_features, np.int64), np.empty(n_features, np.int64)
-    above, turn = np.empty((room, 2), np.int64), np.empty(n_features, np.int64)
-    is_settled, next_split = np.zeros(n_features, np.bool_), np.empty(n_features, np.int64)
-    same_next = np.empty(room, np.int64)
+    way, above, box = _new_way(n_features, largest + 2), listed.above, listed.box
     n_splits, n_listed, n_above_listed, n_box_listed, deepest = 0, 0, 0, 0, 0
-    n_all = len(listed.node)
-    for t in range(len(roots)):
-        _number_splits(feature, left, right, constant, roots[t], waiting, next_split, same_next)
-        first = n_splits
-        waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = roots[t], 0, -1, 0
-        n_waiting, depth, n_box, n_settled, n_above = 1, 0, 0, 0, 0
+    for t in range(len(nodes.roots)):
+        _number_splits(nodes, nodes.roots[t], way)
+        first, n_waiting, depth, n_box, n_settled, n_above = n_splits, 1, 0, 0, 0, 0
+        _wait(way, 0, nodes.roots[t], 0, -1, 0)
         while n_waiting > 0:
             n_waiting -= 1
-            k, d = waiting[n_waiting, 0], waiting[n_waiting, 1]
-            split, is_right = waiting[n_waiting, 2], waiting[n_waiting, 3]
+            k, d, split, is_right = way.waiting[n_waiting]
             while depth > 0 and depth >= d:  # leave the edges that do not lead here
-                j = edges[depth, 0]
-                low[j], high[j] = edges[depth, 1], edges[depth, 2]
-                n_box -= edges[depth, 3]
+                n_box -= _leave_edge(way, depth)
                 depth -= 1
-            before = so_far[d - 1, 0] if d > 0 else 0
+            before = way.so_far[d - 1, 0] if d > 0 else 0
             for i in range(before, n_settled):
-                is_settled[settled[i]] = False
-            n_settled, n_above = before, so_far[d - 1, 1] if d > 0 else 0
+                way.is_settled[way.settled[i]] = False
+            n_settled, n_above = before, way.so_far[d - 1, 1] if d > 0 else 0
             if d > 0:
-                number = n_splits if not constant[k] else n_all + n_listed
+                number = len(listed.node) + n_listed if nodes.constant[k] else n_splits
                 listed.children[split, is_right] = number
-                j, cut = feature[listed.node[split]], cut_of[listed.node[split]]
-                is_new = True
-                for i in range(n_box):
-                    is_new &= box[i] != j
-                if is_new:
-                    box[n_box], low[j], high[j] = j, -1, n_cuts + 1
-                    n_box += 1
-                edges[d, 0], edges[d, 1], edges[d, 2], edges[d, 3] = j, low[j], high[j], is_new
-                if is_right:
-                    low[j] = max(low[j], cut)
-                else:
-                    high[j] = min(high[j], cut)
-                high[j] = max(low[j], high[j])  # an empty side is from a cut to itself
-                depth = d
-            stop = n_splits - first + n_leaves[k] - 1
-            for i in range(n_box):
-                j = box[i]
-                if not is_settled[j] and (constant[k] or next_split[j] >= stop):
-                    is_settled[j], settled[n_settled], turn[j] = True, j, n_settled
-                    n_settled += 1
-            if constant[k]:
-                if writes:
-                    for i in range(n_above):
-                        at = n_above_listed + i
-                        listed.above[at, 0], listed.above[at, 1] = above[i, 0], above[i, 1]
-                    for i in range(n_box):
-                        j, at = settled[i], n_box_listed + i
-                        listed.box[at, 0], listed.box[at, 1], listed.box[at, 2] = j, low[j], high[j]
-                        listed.box[at, 3] = turn[box[i]]
+                node, depth = listed.node[split], d
+                test = nodes.feature[node], nodes.cut_of[node], is_right
+                n_box = _enter_edge(way, d, test, n_cuts, n_box)
+            stop = n_splits - first + nodes.n_leaves[k] - 1
+            n_settled = _settle(way, n_box, n_settled, nodes.constant[k], stop)
+            if nodes.constant[k]:
+                above = _with_room(above, n_above_listed + n_above)
+                box = _with_room(box, n_box_listed + n_box)
+                _write_leaf(way, n_above, n_box, n_above_listed, n_box_listed, above, box)
                 n_above_listed, n_box_listed = n_above_listed + n_above, n_box_listed + n_box
-                listed.leaf_node[n_listed] = leaf[k]
+                listed.leaf_node[n_listed] = nodes.leaf[k]
                 n_listed += 1
                 listed.leaf_ends[n_listed, 0] = n_above_listed
                 listed.leaf_ends[n_listed, 1] = n_box_listed
                 deepest = max(deepest, d)
                 continue
             if n_settled > before:
-                above[n_above, 0], above[n_above, 1] = n_listed + n_leaves[k] - 1, n_settled
+                way.above[n_above, 0] = n_listed + nodes.n_leaves[k] - 1
+                way.above[n_above, 1] = n_settled
                 n_above += 1
-            so_far[d, 0], so_far[d, 1] = n_settled, n_above
+            way.so_far[d, 0], way.so_far[d, 1] = n_settled, n_above
             listed.node[n_splits] = k
-            next_split[feature[k]] = same_next[n_splits - first]
-            for child, side in ((right[k], 1), (left[k], 0)):
-                waiting[n_waiting, 0], waiting[n_waiting, 1] = child, d + 1
-                waiting[n_waiting, 2], waiting[n_waiting, 3] = n_splits, side
-                n_waiting += 1
-            n_splits += 1
+            way.next_split[nodes.feature[k]] = way.same_next[n_splits - first]
+            _wait(way, n_waiting, nodes.right[k], d + 1, n_splits, 1)
+            _wait(way, n_waiting + 1, nodes.left[k], d + 1, n_splits, 0)
+            n_waiting, n_splits = n_waiting + 2, n_splits + 1
         for i in range(n_settled):
-            is_settled[settled[i]] = False
+            way.is_settled[way.settled[i]] = False
     listed.counts[0], listed.counts[1], listed.counts[2] = n_above_listed, n_box_listed, deepest
+    return above, box
 
 
 @kernel(inner=True)
-def _number_splits(feature, left, right, constant, root, waiting, next_split, same_next):
+def _wait(way, place, node, depth, split, is_right):
+    way.waiting[place, 0], way.waiting[place, 1] = node, depth
+    way.waiting[place, 2], way.waiting[place, 3] = split, is_right
+
+
+@kernel(inner=True)
+def _leave_edge(way, depth):
+    """Restore the cuts of the feature of an edge; 1 if it is not in the box any more, else 0."""
+    j = way.edges[depth, 0]
+    way.low[j], way.high[j] = way.edges[depth, 1], way.edges[depth, 2]
+    return way.edges[depth, 3]
+
+
+@kernel(inner=True)
+def _enter_edge(way, d, test, n_cuts, n_box):
+    """Narrow the side of the feature of an edge; the number of sides of the box."""
+    j, cut, is_right = test
+    is_new = True
+    for i in range(n_box):
+        is_new &= way.box[i] != j
+    if is_new:
+        way.box[n_box], way.low[j], way.high[j] = j, -1, n_cuts + 1
+    way.edges[d, 0], way.edges[d, 1] = j, way.low[j]
+    way.edges[d, 2], way.edges[d, 3] = way.high[j], is_new
+    if is_right:
+        way.low[j] = max(way.low[j], cut)
+    else:
+        way.high[j] = min(way.high[j], cut)
+    way.high[j] = max(way.low[j], way.high[j])  # an empty side is from a cut to itself
+    return n_box + is_new
+
+
+@kernel(inner=True)
+def _settle(way, n_box, n_settled, is_leaf, stop):
+    """List the features that are not split before split `stop`; how many are settled."""
+    for i in range(n_box):
+        j = way.box[i]
+        if not way.is_settled[j] and (is_leaf or way.next_split[j] >= stop):
+            way.is_settled[j], way.settled[n_settled], way.turn[j] = True, j, n_settled
+            n_settled += 1
+    return n_settled
+
+
+@kernel(inner=True)
+def _write_leaf(way, n_above, n_box, first_above, first_side, above, box):
+    for i in range(n_above):
+        above[first_above + i, 0], above[first_above + i, 1] = way.above[i, 0], way.above[i, 1]
+    for i in range(n_box):
+        j, at = way.settled[i], first_side + i
+        box[at, 0], box[at, 1], box[at, 2] = j, way.low[j], way.high[j]
+        box[at, 3] = way.turn[way.box[i]]
+
+
+@kernel(inner=True)
+def _with_room(table, n):
+    """The table, or a copy of twice its length if it has less than n rows."""
+    if n <= len(table):
+        return table
+    larger = np.empty((2 * n, table.shape[1]), np.int64)
+    larger[: len(table)] = table
+    return larger
+
+
+@kernel(inner=True)
+def _number_splits(nodes, root, way):
     """Write the next split of the feature of each split, and the first split of each feature.
 
     Where there is none it is a number above all.
     """
+    waiting, next_split, same_next = way.waiting, way.next_split, way.same_next
     none = np.int64(1) << 62
     n, n_waiting = 0, 1
     waiting[0, 0] = root
@@ -310,10 +371,10 @@ def _number_splits(feature, left, right, constant, root, waiting, next_split, sa
     while n_waiting > 0:
         n_waiting -= 1
         k = waiting[n_waiting, 0]
-        if not constant[k]:
-            same_next[n] = feature[k]
+        if not nodes.constant[k]:
+            same_next[n] = nodes.feature[k]
             n += 1
-            waiting[n_waiting, 0], waiting[n_waiting + 1, 0] = right[k], left[k]
+            waiting[n_waiting, 0], waiting[n_waiting + 1, 0] = nodes.right[k], nodes.left[k]
             n_waiting += 2
     for i in range(n - 1, -1, -1):
         j = same_next[i]

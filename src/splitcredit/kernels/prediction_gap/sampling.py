@@ -11,6 +11,8 @@ n samples depends on those samples alone.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
@@ -55,28 +57,45 @@ def sampled_gaps(
     # Pairs of one stream follow each other, and every thread gets some of all sizes.
     order = np.argsort(streams, kind="stable")
     reached = pool[:, :, : counts[-1]]
-    arrays = X, perturbed, streams, order, scale, pool, reached.min(axis=2), reached.max(axis=2)
-    arrays = as_readonly(*arrays, counts)
-    _means(len(order), nodes_of(forest, output), *arrays, absolute, out)
+    pairs = Pairs(*as_readonly(X, perturbed, streams, order))
+    noise = Noise(*as_readonly(scale, pool, reached.min(axis=2), reached.max(axis=2)))
+    (counts,) = as_readonly(counts)
+    _means(len(order), nodes_of(forest, output), pairs, noise, counts, absolute, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees if absolute else forest.n_trees**2
     return out
 
 
+class Pairs(NamedTuple):
+    """Rows, what is perturbed in each, the stream of its noise, and the order to take them in."""
+
+    X: np.ndarray
+    perturbed: np.ndarray
+    streams: np.ndarray
+    order: np.ndarray
+
+
+class Noise(NamedTuple):
+    """What the noise of each feature is multiplied by, the noise, and its ends in each stream."""
+
+    scale: np.ndarray
+    pool: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
 @kernel(parallel=True)
-def _means(
-    first, last, nodes, X, perturbed, streams, order, scale, pool, low, high, counts, absolute, out
-):
+def _means(first, last, nodes, pairs, noise, counts, absolute, out):
     """Fill `out`; each pair is one thread's."""
     for at in range(first, last):
-        pair = order[at]
-        ends = low[streams[pair]], high[streams[pair]]
-        _pair_means(nodes, X, perturbed, streams, pair, scale, pool, ends, counts, absolute, out)
+        _pair_means(nodes, pairs, pairs.order[at], noise, counts, absolute, out)
 
 
 @kernel(inner=True)
-def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, ends, counts, absolute, out):
+def _pair_means(nodes, pairs, pair, noise, counts, absolute, out):
+    (X, perturbed, streams, _), (scale, pool, lows, highs) = pairs, noise
     stream = streams[pair]
+    ends = lows[stream], highs[stream]
     columns = np.full(X.shape[1], -1, np.int32)
     low, high = X[pair].copy(), X[pair].copy()
     n_columns = 0

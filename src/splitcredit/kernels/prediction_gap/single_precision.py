@@ -117,13 +117,13 @@ def greedy(trees, X, scales, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     n, d = len(X), len(order)
     rankings, gaps_, tied = np.zeros((n, d), np.int64), np.zeros((n, d)), np.zeros((n, d), np.bool_)
     arrays = as_readonly(X, scales.astype(np.float32), order)
-    _greedy(n, *trees, *arrays, rankings, gaps_, tied)
+    _greedy(n, trees, *arrays, rankings, gaps_, tied)
     return rankings, gaps_, tied
 
 
 @kernel(parallel=True)
-def _greedy(first, last, nodes, roots, low, high, base, X, scales, order, rankings, gaps_, tied):
-    d = X.shape[1]
+def _greedy(first, last, trees, X, scales, order, rankings, gaps_, tied):
+    (nodes, roots, low, high, base), d = trees, X.shape[1]
     tested = np.zeros(d, np.bool_)
     for k in range(len(nodes)):
         if nodes[k].feature >= 0:

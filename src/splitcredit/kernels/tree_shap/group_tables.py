@@ -7,6 +7,8 @@ features (`interactions.pair_tables`). The numbers of an outcome lie side by sid
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from splitcredit.kernels import kept
@@ -21,6 +23,29 @@ from splitcredit.kernels.tree_shap.transposed import flattened, take_rows
 FEWEST, MOST, IN_CACHE = 64, 256, 1 << 12
 
 
+class Tables(NamedTuple):
+    """Groups of splits, and what they add for each outcome.
+
+    Parameters
+    ----------
+    splits : int32 (n_groups, BITS), n_splits : int32 (n_groups,)
+    tables : float64 (n_numbers,)
+    starts : int64 (n_groups + 1,)
+        Where the numbers of each group start.
+    first : int64 (n_groups + 1,)
+        The first credit of each group.
+    place : int64 (n_credits,)
+        Where each credit is added in the attributions of a row.
+    """
+
+    splits: np.ndarray
+    n_splits: np.ndarray
+    tables: np.ndarray
+    starts: np.ndarray
+    first: np.ndarray
+    place: np.ndarray
+
+
 def add_from_tables(forest, key, make, X, rows, out) -> None:
     """Add to `out`, which holds zeros, what the tables hold for the outcomes of each row.
 
@@ -30,16 +55,15 @@ def add_from_tables(forest, key, make, X, rows, out) -> None:
     key : tuple
         Of the tables, for `kept`.
     make : callable
-        Makes them: an iterator of what `look_up` takes from `splits` to `place`.
+        Makes them: an iterator of `Tables`.
     X : prepared rows, float64
     rows : int64 (n_rows,)
     out : float64 (n_rows, ...)
     """
     flat = flattened(out)
     size = block_size(flat)
-    for arrays in kept.ARRAYS.items(forest, key, make):
-        arguments = *splits_of(forest), *arrays, X, rows, size, flat
-        look_up(n_blocks(len(rows), size), *arguments)
+    for tables in kept.ARRAYS.items(forest, key, make):
+        look_up(n_blocks(len(rows), size), splits_of(forest), tables, X, rows, size, flat)
 
 
 def block_size(out) -> int:
@@ -132,24 +156,10 @@ def empty_tables(first, n_splits):
 
 
 @kernel(parallel=True)
-def look_up(
-    first,
-    last,
-    column,
-    threshold,
-    missing_left,
-    splits,
-    n_splits,
-    tables,
-    starts,
-    first_credited,
-    place,
-    X,
-    rows,
-    size,
-    out,
-):
+def look_up(first, last, forest, of_groups, X, rows, size, out):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
+    column, threshold, missing_left = forest
+    splits, n_splits, tables, starts, first_credited, place = of_groups
     x = np.empty((X.shape[1], padded(min(size, len(out)))))
     outcome = np.empty(x.shape[1], np.uint8)
     for block in range(first, last):

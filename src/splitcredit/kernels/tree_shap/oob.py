@@ -31,16 +31,17 @@ def _mean(forest, X, outputs, inbag):
     """Mean over all trees, (n_samples, n_features, n_explained)."""
     out = np.zeros((len(X), forest.n_features, len(outputs)))
     any_nan = bool(np.isnan(X).any())
-    for arrays in quadratures(forest, outputs):
-        layout = arrays[0]
+    for of_trees in quadratures(forest, outputs):
+        layout = of_trees.layout
         counts = forest.inbag[layout.first : layout.first + len(layout.starts) - 1]
-        _spans(n_blocks(len(X), SPAN), *arrays, X, any_nan, counts, inbag, out)
+        _spans(n_blocks(len(X), SPAN), of_trees, X, any_nan, counts, inbag, out)
     return out / forest.n_trees
 
 
 @kernel(parallel=True)
-def _spans(first, last, layout, extents, triples, points, weights, X, any_nan, counts, inbag, out):
+def _spans(first, last, of_trees, X, any_nan, counts, inbag, out):
     """Take the rows of every span that a tree explains through that tree, a block at a time."""
+    layout, extents, triples, points, weights = of_trees
     n, p, n_outputs = out.shape
     n_columns = X.shape[1]
     entries, terms, starts = layout.entries, layout.terms, layout.starts

@@ -16,6 +16,7 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest
 from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
 from splitcredit.kernels.tree_shap.group_tables import (
+    Tables,
     add_from_tables,
     chunks,
     credited,
@@ -56,11 +57,11 @@ def attribute(forest, outputs, X, rows, out) -> None:
 
 
 def _make(forest, outputs):
-    """What `look_up` takes of the groups, and their tables, a chunk of trees each."""
+    """The tables, a chunk of trees each."""
     value = np.ascontiguousarray(forest.value[:, outputs])
     room = room_of(forest, value)
     for groups in chunks(forest, value, room, CHUNK):
-        yield groups.splits, groups.n_splits, *_tables(groups)
+        yield Tables(groups.splits, groups.n_splits, *_tables(groups))
 
 
 @cached_per_forest
@@ -101,30 +102,16 @@ def _tables(groups):
     place = groups.features[group, feature].astype(np.int64) * n_outputs + output
     starts, tables = empty_tables(first, groups.n_splits)
     if len(tables):
-        arrays = quadrature(layout)
-        shape = groups.n_splits, groups.n_features, starts, first, within, n_outputs, tables
-        _fill_tables(len(groups.n_splits), *arrays, *shape)
+        sizes, credits = (groups.n_splits, groups.n_features), (first, within, n_outputs)
+        _fill_tables(len(groups.n_splits), quadrature(layout), sizes, credits, starts, tables)
     return tables, starts, first, place
 
 
 @kernel(parallel=True)
-def _fill_tables(
-    first_group,
-    last_group,
-    layout,
-    extents,
-    triples,
-    points,
-    weights,
-    n_splits,
-    n_features,
-    starts,
-    first_credited,
-    within,
-    n_outputs,
-    tables,
-):
+def _fill_tables(first_group, last_group, of_groups, sizes, credits, starts, tables):
     """Explain every outcome of every group; split b goes left where bit b is set."""
+    layout, extents, triples, points, weights = of_groups
+    (n_splits, n_features), (first_credited, within, n_outputs) = sizes, credits
     space = workspace(extents)
     entries, terms, first_entries = layout.entries, layout.terms, layout.starts[:, 0]
     x, phi = np.empty((BITS, LANES)), np.empty((BITS * n_outputs, LANES))

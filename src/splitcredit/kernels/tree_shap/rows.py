@@ -7,6 +7,8 @@ tree in their order with A, and back up with Q.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
@@ -15,27 +17,42 @@ from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 
 def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`."""
-    for arrays in quadratures(forest, outputs):
-        take_one_by_one(len(rows), *arrays, X, rows, out)
+    for of_trees in quadratures(forest, outputs):
+        take_one_by_one(len(rows), of_trees, X, rows, out)
+
+
+class Work(NamedTuple):
+    """Numbers of the entries and terms of a tree, for one row."""
+
+    A: np.ndarray
+    q: np.ndarray  # if x goes second, if first; as it goes
+    scale: np.ndarray  # 1 / h^2
+    edge: np.ndarray  # o below the edge into the entry, s, o z (s - r), o
+    depth: np.ndarray
+    inside: np.ndarray  # o below the edge into a depth of the path
+    Q: np.ndarray
 
 
 @kernel(parallel=True)
-def take_one_by_one(first, last, layout, extents, triples, points, weights, X, rows, out):
+def take_one_by_one(first, last, of_trees, X, rows, out):
     """Take every row through every tree; one row is one thread's."""
+    layout, extents, triples, points, weights = of_trees
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     n_entries, n_terms, (deepest, most, _) = 0, 0, extents
     for t in range(len(triples)):
         n_entries = max(n_entries, starts[t + 1, 0] - starts[t, 0])
         n_terms = max(n_terms, starts[t + 1, 1] - starts[t, 1])
     most *= TRIPLE
-    A = np.empty((n_entries, most))
-    q = np.empty((3, n_entries, most))  # if x goes second, if first; as it goes
-    scale = np.empty((n_entries, most))  # 1 / h^2
-    Q = np.empty((n_terms, most))
-    edge = np.empty((n_entries, 4))  # o below the edge into the entry, s, o z (s - r), o
-    depth = np.empty(n_entries, np.int64)
-    inside = np.empty(deepest)  # o below the edge into a depth of the path
-    inside[0] = 1.0
+    work = Work(
+        np.empty((n_entries, most)),
+        np.empty((3, n_entries, most)),
+        np.empty((n_entries, most)),
+        np.empty((n_entries, 4)),
+        np.empty(n_entries, np.int64),
+        np.empty(deepest),
+        np.empty((n_terms, most)),
+    )
+    work.inside[0] = 1.0
     for i in range(first, last):
         row = np.uint64(rows[i])
         for t in range(len(triples)):
@@ -43,35 +60,22 @@ def take_one_by_one(first, last, layout, extents, triples, points, weights, X, r
             if start < stop:
                 first_term, rule = np.uint64(starts[t, 1]), np.uint64(triples[t])
                 for k in range(np.uint64(TRIPLE) * rule):
-                    A[0, k] = weights[rule, k]
-                depth[0] = 0
+                    work.A[0, k] = weights[rule, k]
+                work.depth[0] = 0
                 for e in range(start, stop):
-                    _down(
-                        entries,
-                        e,
-                        start,
-                        rule,
-                        points,
-                        X,
-                        row,
-                        A,
-                        q,
-                        scale,
-                        edge,
-                        depth,
-                        inside,
-                    )
+                    _down(entries, e, start, rule, points, X, row, work)
                 for below in range(stop - start):
                     e = stop - below - np.uint64(1)
-                    _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out)
+                    _up(entries, terms, e, start, first_term, rule, work, i, out)
 
 
 # Indices have no sign: of others, each would be asked whether it counts from the end.
 
 
 @kernel(inline=True)
-def _down(entries, e, start, rule, points, X, row, A, q, scale, edge, depth, inside):
+def _down(entries, e, start, rule, points, X, row, work):
     """Fill s, o z (s - r), q and 1 / h^2 of an entry; A and o of its children."""
+    A, q, scale, edge, depth, inside, _ = work
     entry, here, n_points = entries[e], e - start, np.uint64(TRIPLE) * rule
     if here > 0:
         inside[np.uint64(depth[here])] = edge[here, 0]
@@ -99,8 +103,9 @@ def _down(entries, e, start, rule, points, X, row, A, q, scale, edge, depth, ins
 
 
 @kernel(inline=True)
-def _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out):
+def _up(entries, terms, e, start, first_term, rule, work, i, out):
     """Q of the terms of an entry, and what they credit to its feature."""
+    A, q, scale, edge, _, _, Q = work
     entry, here, triple = entries[e], e - start, np.uint64(TRIPLE)
     row, j = np.uint64(i), np.uint64(entry.feature)
     # As in blocks, where a root is never taken together with its parent.

@@ -73,7 +73,7 @@ def node_sums(forest, X, y) -> NodeSums:
     targets = np.zeros((2, forest.n_nodes, forest.n_outputs))
     sums = rows, targets, squares
     nodes = *packed_nodes(forest), inner_first(forest)
-    _at_leaves(forest.n_trees, *nodes, forest.inbag, X, column, value, *sums)
+    _at_leaves(forest.n_trees, nodes, forest.inbag, X, column, value, sums)
     _add_to_parents(
         forest.n_trees, forest.feature, forest.left, forest.right, forest.tree_offsets, *sums
     )
@@ -102,7 +102,7 @@ def penalized_gini(forest, sums, scores) -> np.ndarray:
     f = forest
     out = np.zeros((f.n_trees, len(scores), f.n_features))
     links = f.feature, f.left, f.right, f.tree_offsets
-    _penalized_gini(f.n_trees, *links, *sums[:3], scores, out)
+    _penalized_gini(f.n_trees, *links, sums, scores, out)
     return out
 
 
@@ -130,22 +130,9 @@ def contributions_times_targets(forest, sums, kind) -> np.ndarray:
 
 
 @kernel(parallel=True)
-def _at_leaves(
-    first,
-    last,
-    nodes,
-    roots,
-    missing_left,
-    number,
-    inbag,
-    X,
-    column,
-    value,
-    rows,
-    targets,
-    squares,
-):
+def _at_leaves(first, last, packed, inbag, X, column, value, sums):
     """Add every row to its leaf in every tree; one tree is one thread's."""
+    (nodes, roots, missing_left, number), (rows, targets, squares) = packed, sums
     n = len(X)
     at, walking = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
     leaf = np.empty(BLOCK, np.int32)
@@ -187,9 +174,8 @@ def _add_to_parents(first, last, feature, left, right, offsets, rows, targets, s
 
 
 @kernel(parallel=True)
-def _penalized_gini(
-    first, last, feature, left, right, offsets, rows, targets, squares, scores, out
-):
+def _penalized_gini(first, last, feature, left, right, offsets, sums, scores, out):
+    rows, targets, squares, _ = sums
     for t in range(first, last):
         root, stop = offsets[t], offsets[t + 1]
         parts = np.empty((stop - root, 3))
