@@ -14,6 +14,7 @@ from splitcredit.face import importance as importance
 from splitcredit.face import methods as methods
 from splitcredit.face import rank as rank
 from splitcredit.forest import Forest as Forest
+from splitcredit.formats import to_forest as to_forest
 from splitcredit.importances.air import air as air
 from splitcredit.importances.local_mdi import local_mdi as local_mdi
 from splitcredit.importances.mda import mda as mda

@@ -127,16 +127,7 @@ def as_table(forest, X):
 
 
 def joined(pieces, n: int, whole) -> Attribution:
-    """The attributions of n rows from those of their chunks.
-
-    Parameters
-    ----------
-    pieces : iterator of Attribution
-        From `attributions`.
-    n : int
-    whole : splitcredit.kernels.results.Whole
-        That of `attributions`.
-    """
+    """The attributions of n rows from those of their chunks."""
     first = next(pieces)
     if len(first.values) == n:
         return first

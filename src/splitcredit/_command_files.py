@@ -141,13 +141,6 @@ class Tables:
         """Yield the rows of a table, at most `PART` of them at a time, and their targets.
 
         ValueError if there are none.
-
-        Parameters
-        ----------
-        path : str
-            A file of CSV or parquet, or ``"-"`` for CSV from standard input.
-        n_rows : int, optional
-            The first rows, or all.
         """
         return map(self._rows_and_targets, self._frames(path, n_rows))
 
@@ -185,15 +178,7 @@ class Tables:
         return [*texts, self.target] if is_text else texts
 
     def columns(self, header, first) -> tuple[list, dict]:
-        """The columns that the model takes, and the labels of some of them.
-
-        Parameters
-        ----------
-        header : sequence of str
-            Names of all columns of a table.
-        first : callable
-            Gives its first rows.
-        """
+        """The columns that the model takes, and the labels of some of them."""
         columns = [name for name in header if name != self.target]
         if self.known is not None:
             names = dict(zip(as_known(columns, self.known), columns, strict=True))
@@ -256,13 +241,6 @@ def _labeled(column, labels, in_steps):
 
     Other values stay: the model does with them what it does with what it does not know. Empty text
     is missing, if it is no label.
-
-    Parameters
-    ----------
-    column : pandas.Series
-    labels : sequence
-    in_steps : bool
-        Whether it stays a column of values, or becomes one of type ``category``.
     """
     import pandas as pd
 

@@ -110,12 +110,7 @@ class Method:
         return parameter in parameters_of(self.function(of))
 
     def why_not(self, model: object) -> str | None:
-        """Why a fitted model is not served, in the words of the error; None if it is.
-
-        Parameters
-        ----------
-        model : fitted model, Forest or path
-        """
+        """Why a fitted model is not served, in the words of the error; None if it is."""
         from splitcredit import _handed_over
         from splitcredit._opened import Opened
         from splitcredit.formats import to_forest
@@ -239,16 +234,6 @@ def call(method: object, function: str, progress: bool | None = None, **common) 
     """The function of a method, with its parameters and those of `common` that are not None.
 
     TypeError if the function of the method has not such a parameter; see `look_up`.
-
-    Parameters
-    ----------
-    method : str or callable
-    function : {"explain", "importance", "rank"}
-        That asks for it.
-    progress : bool, optional
-        It is passed on to functions that show a bar.
-    **common
-        What the caller gives, by name.
     """
     chosen, parameters = meant(method)
     if is_measure(method):

@@ -11,13 +11,6 @@ def index_of(names, name, who: str) -> int:
     """Index of a name, or of what is an index already.
 
     ValueError if it is neither, the message lists the names; or if it is the name of several.
-
-    Parameters
-    ----------
-    names : sequence of str
-    name : str or int
-    who : str
-        What takes the name; the message begins with it.
     """
     if isinstance(name, str) and name in names:
         places = [k for k, known in enumerate(names) if known == name]
@@ -62,13 +55,6 @@ def as_known(names, expected) -> list[str]:
 
     LightGBM keeps underscores for blanks, XGBoost the levels of a MultiIndex with blanks between
     them, and CatBoost the position of a column without a name.
-
-    Parameters
-    ----------
-    names : sequence
-        Names as a user has them.
-    expected : sequence of str
-        Those that the model knows.
     """
     known = set(expected)
     return [_in_known_form(name, j, known) for j, name in enumerate(names)]
@@ -101,13 +87,7 @@ def as_names(names, who="names") -> tuple[str, ...]:
 
 
 def columns_in_order(X, names):
-    """X with its columns in the order of the names, if it has just these in another order.
-
-    Parameters
-    ----------
-    X : array-like or table
-    names : sequence of str
-    """
+    """X with its columns in the order of the names, if it has just these in another order."""
     labels = labels_of_columns(X)
     column_names = [] if labels is None else _as_shown(labels, names)
     if (
@@ -158,11 +138,6 @@ def rows_to_show(X, names):
 
     ValueError if X is sparse, or has names for its columns that are not these: a pipeline may have
     put other features in their places. Where names are made up, columns go by position.
-
-    Parameters
-    ----------
-    X : array-like or table
-    names : sequence of str
     """
     if hasattr(X, "toarray"):
         raise ValueError("X is sparse: pass X.toarray()")
@@ -209,15 +184,6 @@ def in_order_of_features(forest, given, who: str):
     """What is given for each feature, in the order of the features of a model.
 
     ValueError if it has names, and a feature is not among them, or a name stands there twice.
-
-    Parameters
-    ----------
-    forest : Forest
-    given : array-like, Series or mapping by names of features
-        Anything without names is returned as it is. So is a Series with other names, if the model
-        does not know its own: columns of X go by position then, too.
-    who : str
-        What is given; the message begins with it.
     """
     if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
         return given

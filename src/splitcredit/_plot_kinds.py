@@ -130,14 +130,6 @@ def partner(values, X, j):
     Rows are sorted by feature j and cut into ten groups of equal size. Within the groups, a line
     in each other feature explains a share of the variance of the attributions; the feature with
     the largest share is taken. None if no feature explains anything.
-
-    Parameters
-    ----------
-    values : float (n_samples,)
-        Attributions of feature j.
-    X : float64 (n_samples, n_features)
-        NaN counts as the mean of its group.
-    j : int
     """
     explained, is_known = np.zeros(X.shape[1]), np.isfinite(X)
     by_value = np.argsort(X[:, j], kind="stable")

@@ -117,14 +117,7 @@ def _bars(ax, values, errors):
 
 
 def unit(result, output=""):
-    """What the values of a result count, in words; "" if that is not known.
-
-    Parameters
-    ----------
-    result : Attribution or Importance
-    output : str
-        The one that is shown, if there is a choice.
-    """
+    """What the values of a result count, in words; "" if that is not known."""
     if result.method not in (*ADD_UP, "oob_attributions"):
         return _UNITS.get(result.method, result.parameters.get("kind", ""))
     curve = result.parameters.get("model_output", "raw").replace("_", " ")
@@ -360,13 +353,6 @@ def explanation(result, X):
 
     ModuleNotFoundError if shap is not installed. ValueError if X has not the shape and the columns
     of the rows that were explained.
-
-    Parameters
-    ----------
-    result : Attribution or Interactions
-        The last axis of its values is that of the outputs; it is left out if there is one.
-    X : array-like or DataFrame (n_samples, n_features), optional
-        The rows that were explained.
     """
     shap = imported_shap()
     values, n_outputs = result.values, result.values.shape[-1]

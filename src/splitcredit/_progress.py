@@ -20,18 +20,6 @@ def bar(total: int | None, progress: bool | None, unit: str = "rows", remedy: st
     """Yield a function to call with the number of units that were done since its last call.
 
     The function also takes another `total`, where that is an estimate.
-
-    Parameters
-    ----------
-    total : int or None
-        None if it is not known beforehand.
-    progress : bool, optional
-        True shows the bar at once, False never. By default it appears after two seconds, if a
-        terminal or a notebook shows standard error.
-    unit : str
-    remedy : str, optional
-        What takes less time. It ends the warning that says, once, that the work takes long; without
-        it, or where no bar is wanted, there is none.
     """
     if not isinstance(progress, Hashable) or progress not in (None, True, False):
         raise ValueError(f"progress={progress!r}: expected None, True or False")

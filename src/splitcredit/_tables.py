@@ -184,11 +184,6 @@ def refuse_times(X) -> None:
     """Refuse a table with columns of dates and times before it becomes an array.
 
     They would become numbers, of days or nanoseconds by library, which no model was fitted on.
-
-    Raises
-    ------
-    ValueError
-        The message names the column.
     """
     try:
         _refuse_columns(X)

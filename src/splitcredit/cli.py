@@ -75,16 +75,7 @@ def main():
 
 
 def _command(example, *parameters, forms):
-    """Make a function a command; it gets what is given as attributes of one object.
-
-    Parameters
-    ----------
-    example : str
-        A command that runs, without the name of the program.
-    *parameters : click.Parameter
-    forms : tuple of str
-        Formats of its results; if there are any, it has ``--out`` and ``--format``.
-    """
+    """Make a function a command; it gets what is given as attributes of one object."""
 
     def decorate(function):
         def run(**given):

@@ -224,11 +224,6 @@ def importance(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.importance(model)
     Importance('mdi', 4 features)
     >>> splitcredit.importance(model, X, y, method="ufi").to_frame().round(2)
@@ -312,11 +307,6 @@ def rank(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> ranking = splitcredit.rank(model, X[:5], background=X)
     >>> ranking
     GreedyRankings(5 samples, 4 features)
@@ -432,11 +422,6 @@ def faithfulness(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> shap = splitcredit.faithfulness(model, X[:20], "tree_shap", background=X)
     >>> greedy = splitcredit.faithfulness(model, X[:20], "pg2_greedy", background=X)
     >>> bool(greedy.mean() >= shap.mean())

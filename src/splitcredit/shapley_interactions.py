@@ -243,11 +243,6 @@ def interactions(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> pairs = splitcredit.interactions(model, X[:3], output=0)
     >>> pairs
     Interactions(3 samples, 4 x 4 features, 1 outputs)

@@ -25,13 +25,7 @@ _SHALLOW, _DEEP = 2, 66
 
 
 def warm_up(processes: int = 1) -> None:
-    """Compile every kernel, or load it from the cache, by calls on two small models.
-
-    Parameters
-    ----------
-    processes : int
-        How many to share the work: LLVM compiles one function at a time in each.
-    """
+    """Compile every kernel, or load it from the cache, by calls on two small models."""
     if processes > 1:
         # Not forked: the threads of a parent that has run a kernel would be missing.
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:

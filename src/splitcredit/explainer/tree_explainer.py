@@ -94,10 +94,6 @@ class TreeExplainer:
     Examples
     --------
     >>> from splitcredit import TreeExplainer
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> explainer = TreeExplainer(model)
     >>> explainer.shap_values(X).shape
     (150, 4, 3)
@@ -258,27 +254,7 @@ class TreeExplainer:
         return values[0] if is_single else values
 
     def __call__(self, X, y=None, interactions=False, check_additivity=True, approximate=False):
-        """Attributions or interactions as a ``shap.Explanation``; needs shap.
-
-        Parameters
-        ----------
-        X, y, check_additivity, approximate
-            See `shap_values`.
-        interactions : bool
-            Whether to give interaction values; see `shap_interaction_values`.
-
-        Returns
-        -------
-        shap.Explanation
-            With base values, rows and feature names, for shap's plots.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If shap is not installed.
-        ValueError
-            As `shap_values` or `shap_interaction_values`.
-        """
+        """Attributions or interactions as a ``shap.Explanation``; needs shap."""
         shap = imported_shap()
         start = time.time()
         if self._by_library is not None:

@@ -132,11 +132,6 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> forest = splitcredit.to_forest(model, X)
     >>> forest
     Forest(20 trees, 352 nodes, 4 features, 3 outputs, criterion='gini')

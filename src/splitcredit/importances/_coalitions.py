@@ -46,18 +46,6 @@ def explain_scores(forest, X, background, curve, y, n_permutations, random_state
     shape, the baseline (n_outputs,) or, of the loss, (n_samples, 1), and how many permutations
     there were, 0 if the values are exact. What a row gets does not depend on the other rows: all
     have the same permutations.
-
-    Parameters
-    ----------
-    forest : Forest
-        Its outputs are scores of classes.
-    X, background : prepared rows
-    curve : {"probability", "log_loss"}
-    y : int64 (n_samples,)
-        Index of the class of each row, for the loss.
-    n_permutations : int, optional
-        By default 128, or none if splits test at most 10 features.
-    random_state : int
     """
     from splitcredit.kernels.walks import predict
     from splitcredit.kernels.walks.background_masks import BackgroundMasks

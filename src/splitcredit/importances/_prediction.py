@@ -15,19 +15,6 @@ def explain_prediction(
     """Attribute the chosen outputs of the prediction.
 
     Returns Attribution.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : array-like or DataFrame (n_samples, n_features)
-    output : "all", "predicted", or the name or index of one output
-    method : str
-        Name of the measure.
-    all_outputs : callable (forest, prepared X, outputs) -> (n_samples, n_features, len(outputs))
-    one_a_row : callable (forest, prepared X, index) -> (n_samples, n_features)
-    baseline : float64 (n_outputs,)
-    players : tuple of str, optional
-        Names of what gets the values; the features by default.
     """
     X = forest.prepare(X)
     outputs, index = _select(forest, X, output)
@@ -59,11 +46,6 @@ def prepared_background(forest, background) -> np.ndarray:
 
     ValueError if it does not fit the forest, or has no rows; the message says that it is the
     background.
-
-    Parameters
-    ----------
-    forest : Forest
-    background : array-like or DataFrame (n_background, n_features)
     """
     try:
         rows = forest.prepare(background)
@@ -78,19 +60,6 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
     """Choose the outputs to explain.
 
     ValueError if there is no such output; the message lists what there is.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows
-    output : "all", "predicted", or the name or index of one output
-        ``"predicted"`` is, for each row, the class with the largest prediction (the first of
-        equals).
-
-    Returns
-    -------
-    outputs : int array of the outputs wanted, the same for all rows
-    index : int64 (n_samples,) with one class a row if `output` is ``"predicted"``, else None
     """
     if isinstance(output, str) and output == "predicted":
         return np.zeros(0, np.int64), predicted_outputs(forest, X)
@@ -116,14 +85,7 @@ def largest(forest, scores) -> np.ndarray:
 
 
 def of_predicted(index, scored) -> np.ndarray:
-    """What belongs to the score of the second of two classes, negated in rows of the first.
-
-    Parameters
-    ----------
-    index : int64 (n_samples,)
-        The class of each row.
-    scored : float64 (n_samples or 1, ...)
-    """
+    """What belongs to the score of the second of two classes, negated in rows of the first."""
     is_second = index.astype(np.bool_).reshape(-1, *[1] * (scored.ndim - 1))
     return np.where(is_second, scored, 0.0 - scored)
 

@@ -48,14 +48,6 @@ def check(forest, name, y, n_rows) -> np.ndarray | None:
     for a curve without targets. ValueError if there is no such curve, the forest's outputs are not
     scores of classes that add up the trees, or y is missing, of another length, or of other values
     than the curve can take.
-
-    Parameters
-    ----------
-    forest : Forest
-    name : str
-        One of `CURVES`.
-    y : array-like (n_rows,), optional
-    n_rows : int
     """
     if name not in CURVES:
         available = ", ".join(["raw", *CURVES])
@@ -108,14 +100,6 @@ def slopes(name, margin, background, y=None) -> np.ndarray:
     """Slopes of the chords between the margins of rows and those of the background.
 
     Returns float64 (n_samples, n_background).
-
-    Parameters
-    ----------
-    name : str
-        One of `CURVES`.
-    margin : float64 (n_samples,)
-    background : float64 (n_background,)
-    y : float64 (n_samples,), if the curve needs it
     """
     targets = None if y is None else y[:, None]
     margin, background = np.broadcast_arrays(margin[:, None], background)

@@ -27,11 +27,6 @@ def training_rows(forest, X) -> np.ndarray:
 
     ValueError if the forest was grown without bootstrap, or X does not fit it or is not what it was
     grown on.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : array-like or DataFrame (n_train, n_features)
     """
     refuse_unbagged(forest)
     rows = forest.prepare(X)

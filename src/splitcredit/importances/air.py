@@ -95,11 +95,6 @@ def air(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.air(model, X, y).values.round(1)  # in rows times the Gini impurity
     array([11.9,  2.7, 27.7, 39.8])
     """

@@ -51,11 +51,6 @@ def local_mdi(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.local_mdi(model, X[:1]).values[0, :, 0].round(2)  # Gini impurity
     array([0.11, 0.02, 0.18, 0.35])
     """

@@ -72,11 +72,6 @@ def mda(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.mda(model, X, y).to_frame().round(3)
                  feature  value  standard_error
     0   petal width (cm)  0.306           0.046

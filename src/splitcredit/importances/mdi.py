@@ -50,11 +50,6 @@ def mdi(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.mdi(model).values.round(2)  # in units of the Gini impurity
     array([0.08, 0.02, 0.28, 0.27])
     >>> shares = splitcredit.mdi(model, normalize="trees").values

@@ -78,11 +78,6 @@ def mdi_oob(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.mdi_oob(model, X, y).values.round(2)
     array([0.08, 0.01, 0.26, 0.27])
     >>> splitcredit.mdi_oob(model, X, y, rows="inbag").values.round(2)  # MDI itself

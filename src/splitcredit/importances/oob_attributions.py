@@ -86,11 +86,6 @@ def oob_attributions(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> outside = splitcredit.oob_attributions(model, X, rows="oob")
     >>> inside = splitcredit.oob_attributions(model, X, rows="inbag")
     >>> together = outside.values + inside.values
@@ -191,11 +186,6 @@ def oob_importance(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> scores = splitcredit.oob_importance(model, X, y, output=0, weigh_by="centered_y")
     >>> scores.values.round(3)
     array([0.013, 0.001, 0.023, 0.044])

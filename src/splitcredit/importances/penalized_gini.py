@@ -133,11 +133,6 @@ def penalized_gini(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.penalized_gini(model, X, y, preset="pg_hat_10", per_row=True).values.round(2)
     array([0.08, 0.  , 0.24, 0.23])
     """
@@ -175,10 +170,6 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     Examples
     --------
     >>> from splitcredit.importances import penalized_gini
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> scores = penalized_gini.importances(model, X, y, ["ufi", "mdi_oob"])
     >>> scores["ufi"].values.round(2)
     array([0.07, 0.  , 0.26, 0.25])

@@ -56,10 +56,6 @@ def rank(
     Examples
     --------
     >>> from splitcredit.importances import pg2_greedy
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> places = pg2_greedy.rank(model, X[:1], sigma=0.3, output=0)
     >>> places.values[0, :, 0]  # the fourth feature is first
     array([3., 1., 2., 4.])

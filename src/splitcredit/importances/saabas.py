@@ -56,11 +56,6 @@ def saabas(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> attribution = splitcredit.saabas(model, X[:1], output="predicted")
     >>> attribution.values[0, :, 0].round(2)
     array([0.14, 0.01, 0.17, 0.34])

@@ -127,11 +127,6 @@ def sage(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.sage(model, X, y, algorithm="exact").values.round(2)  # in nats
     array([0.07, 0.02, 0.49, 0.5 ])
     >>> sampled = splitcredit.sage(model, X, y, n_permutations=512)

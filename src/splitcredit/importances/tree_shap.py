@@ -66,11 +66,6 @@ def tree_shap(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> attribution = splitcredit.tree_shap(model, X[:1], output=0)
     >>> attribution.values[0, :, 0].round(2)
     array([0.12, 0.  , 0.19, 0.36])

@@ -103,11 +103,6 @@ def tree_shap_interventional(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> attribution = splitcredit.tree_shap_interventional(model, X[:1], X[50:], output=0)
     >>> attribution.values[0, :, 0].round(2)  # against the rows of the two other classes
     array([0.09, 0.01, 0.33, 0.57])

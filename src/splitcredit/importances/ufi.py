@@ -55,11 +55,6 @@ def ufi(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> splitcredit.ufi(model, X, y).values.round(2)
     array([0.07, 0.  , 0.26, 0.25])
     """

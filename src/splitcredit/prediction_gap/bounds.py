@@ -102,10 +102,6 @@ def largest_pgi2(
     Examples
     --------
     >>> from splitcredit.prediction_gap.bounds import largest_pgi2
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     >>> bound = largest_pgi2(model, X[:2], scale=0.1, searched=3)
     >>> bound.upper.round(3), bound.exact
     (array([3.825, 3.318]), array([False, False]))

@@ -91,10 +91,6 @@ def pg2(
     Examples
     --------
     >>> from splitcredit.prediction_gap.exact_gap import pg2
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     >>> pg2(model, X[:2], [0, 1], scale=0.1).round(3)
     array([0.073, 2.161])
     >>> pg2(model, X[:2], [0, 1], "uniform", scale=[0.1, 0.2, 0, 0, 0]).round(3)

@@ -90,10 +90,6 @@ def greedy_ranking(
     Examples
     --------
     >>> from splitcredit.prediction_gap.greedy import greedy_ranking
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     >>> greedy = greedy_ranking(model, X[:2], scale=0.1)
     >>> greedy.rankings
     array([[3, 0, 4, 1, 2],

@@ -54,10 +54,6 @@ def best_ranking(
     Examples
     --------
     >>> from splitcredit.prediction_gap.optimum import best_ranking
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     >>> best = best_ranking(model, X[:2], scale=0.1)
     >>> best.rankings
     array([[3, 0, 4, 1, 2],

@@ -211,38 +211,54 @@ class Empirical(_Perturbation):
         return (len(self.values) - below) / len(self.values)
 
     def probability_below(self, t):
-        """P(Z < t), float64 of t's shape.
+        """Give P(Z < t).
 
         Parameters
         ----------
         t : array-like
+
+        Returns
+        -------
+        float64 of the shape of t
         """
         return self._share(t, "left")
 
     def probability_at_most(self, t):
-        """P(Z <= t), float64 of t's shape.
+        """Give P(Z <= t).
 
         Parameters
         ----------
         t : array-like
+
+        Returns
+        -------
+        float64 of the shape of t
         """
         return self._share(t, "right")
 
     def probability_above(self, t):
-        """P(Z > t), float64 of t's shape.
+        """Give P(Z > t).
 
         Parameters
         ----------
         t : array-like
+
+        Returns
+        -------
+        float64 of the shape of t
         """
         return self._share_from(t, "right")
 
     def probability_at_least(self, t):
-        """P(Z >= t), float64 of t's shape.
+        """Give P(Z >= t).
 
         Parameters
         ----------
         t : array-like
+
+        Returns
+        -------
+        float64 of the shape of t
         """
         return self._share_from(t, "left")
 
@@ -274,10 +290,6 @@ class Marginal(_Perturbation):
     Examples
     --------
     >>> from splitcredit.prediction_gap.perturbations import Marginal
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     >>> from splitcredit.prediction_gap.exact_gap import pg2
     >>> pg2(model, X[:2], [0, 1], Marginal(X)).round(2)
     array([ 7.71, 15.9 ])

@@ -98,10 +98,6 @@ def randomized_rmse(
     Examples
     --------
     >>> from splitcredit.prediction_gap.randomizing import randomized_rmse
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     >>> from splitcredit.prediction_gap.greedy import greedy_ranking
     >>> ranks = greedy_ranking(model, X[:20], scale=0.1).rankings
     >>> randomized_rmse(model, X[:20], y[:20], ranks, [1, 3], reference=X).rmse.round(1)

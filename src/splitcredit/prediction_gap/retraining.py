@@ -66,12 +66,9 @@ def removed_predictions(
     Examples
     --------
     >>> from splitcredit.prediction_gap.retraining import removed_predictions, squared_errors
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> from sklearn.base import clone
     >>> def fit(X, y):
-    ...     return RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    ...     return clone(model).fit(X, y)
     >>> first = [[3, 0, 1, 2, 4]] * 20  # the same ranking for all rows
     >>> for k in (0, 2):
     ...     predictions = removed_predictions(fit, X[20:], y[20:], X[:20], first, k)

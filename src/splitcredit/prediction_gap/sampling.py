@@ -99,10 +99,6 @@ def pg2_sampled(
     Examples
     --------
     >>> from splitcredit.prediction_gap.sampling import pg2_sampled
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     >>> from splitcredit.prediction_gap.exact_gap import pg2
     >>> sampled = pg2_sampled(model, X[:2], [0, 1], counts=[100, 10000], scale=0.1)
     >>> exact = pg2(model, X[:2], [0, 1], scale=0.1)
@@ -227,10 +223,6 @@ def gaps_by_k(
     Examples
     --------
     >>> from splitcredit.prediction_gap.sampling import gaps_by_k
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     >>> gaps = gaps_by_k(model, X[:1], [[3, 0, 1, 2, 4]], 0.1, 10000, ks=[1, 3])
     >>> gaps.round(1)
     array([[1.4, 1.5]])
