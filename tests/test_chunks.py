@@ -16,7 +16,7 @@ from sklearn.ensemble import (
 import splitcredit
 import twins
 from forests import random_forest
-from splitcredit import _chunks, _progress, _ranks, importances, to_forest
+from splitcredit import _chunks, _progress, _ranking, importances, to_forest
 from splitcredit.attribution import Attribution, from_arrays
 from splitcredit.kernels import results
 
@@ -134,7 +134,7 @@ def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
         lambda: splitcredit.faithfulness(model, X[:50], ["a", "b", "c"], scale=0.3),
     )
     of_all_rows = [call().tobytes() for call in calls]
-    monkeypatch.setattr(_ranks, "_ROWS", 7)
+    monkeypatch.setattr(_ranking, "_ROWS", 7)
     assert [call().tobytes() for call in calls] == of_all_rows
 
 

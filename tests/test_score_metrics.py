@@ -19,7 +19,7 @@ from reproduction.metrics import (
 )
 from reproduction.metrics.row_correlation import row_correlations
 from splitcredit import Attribution, faithfulness
-from splitcredit._ranks import by_values
+from splitcredit._ranking import by_values
 from splitcredit.attribution import Importance
 from splitcredit.importances import pg2_greedy
 from splitcredit.prediction_gap.bounds import largest_pgi2

@@ -1,5 +1,11 @@
 """The public names for type checkers, which do not see names that are imported when first used."""
 
+from splitcredit.api import explain as explain
+from splitcredit.api import explain_chunks as explain_chunks
+from splitcredit.api import faithfulness as faithfulness
+from splitcredit.api import importance as importance
+from splitcredit.api import methods as methods
+from splitcredit.api import rank as rank
 from splitcredit.attribution import Attribution as Attribution
 from splitcredit.attribution import Importance as Importance
 from splitcredit.auditing import Audit as Audit
@@ -7,12 +13,6 @@ from splitcredit.auditing import Comparison as Comparison
 from splitcredit.auditing import audit as audit
 from splitcredit.auditing import compare as compare
 from splitcredit.explainer import TreeExplainer as TreeExplainer
-from splitcredit.face import explain as explain
-from splitcredit.face import explain_chunks as explain_chunks
-from splitcredit.face import faithfulness as faithfulness
-from splitcredit.face import importance as importance
-from splitcredit.face import methods as methods
-from splitcredit.face import rank as rank
 from splitcredit.forest import Forest as Forest
 from splitcredit.formats import to_forest as to_forest
 from splitcredit.importances.air import air as air

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit import _chunks, _groups, _handed_over
+from splitcredit import _chunks, _groups, _library_values
 from splitcredit._opened import Opened
 from splitcredit._tables import check_whole, dense, rows_at
 from splitcredit.attribution import Attribution, Importance
@@ -23,9 +23,9 @@ def explained(
     """Attribute all rows by a method, with its parameters; see the measures for the others."""
     value_dtype = _dtype(dtype)
     opened = _opened(method, model, X, parameters)
-    if _handed_over.is_needed(opened, method):
+    if _library_values.is_needed(opened, method):
         given = _given(parameters) | {"check_additivity": check_additivity}
-        own = _handed_over.explain(opened, **given)
+        own = _library_values.explain(opened, **given)
         return replace(own, values=own.values.astype(value_dtype), source=opened.source)
     parameters = _parameters(opened, method, parameters)
     n_samples = opened.rows.shape[0]
@@ -50,9 +50,9 @@ def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity,
     if chunk_rows is not None:
         check_whole("chunk_rows", chunk_rows, 1)
     opened = _opened(method, model, X, parameters)
-    if _handed_over.is_needed(opened, method):
+    if _library_values.is_needed(opened, method):
         given = _given(parameters) | {"check_additivity": check_additivity}
-        return _handed_over.explain_chunks(opened, chunk_rows, value_dtype, **given)
+        return _library_values.explain_chunks(opened, chunk_rows, value_dtype, **given)
     parameters = _parameters(opened, method, parameters)
     step = int(chunk_rows or _chunks.chunk_rows(opened.forest, method, parameters))
     pieces = _pieces(method, opened, step, parameters, value_dtype, check_additivity, progress)
@@ -62,7 +62,7 @@ def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity,
 def averaged(method, model, X, parameters, check_additivity, progress) -> Importance:
     """Mean absolute attributions over the rows, added over the outputs."""
     opened = _opened(method, model, X, parameters)
-    if _handed_over.is_needed(opened, method):
+    if _library_values.is_needed(opened, method):
         return mean_of(explained(method, model, X, parameters, "float64", check_additivity))
     parameters = _parameters(opened, method, parameters)
     n_samples, total = opened.rows.shape[0], np.zeros(1)

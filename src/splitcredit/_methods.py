@@ -111,13 +111,13 @@ class Method:
 
     def why_not(self, model: object) -> str | None:
         """Why a fitted model is not served, in the words of the error; None if it is."""
-        from splitcredit import _handed_over
+        from splitcredit import _library_values
         from splitcredit._opened import Opened
         from splitcredit.formats import to_forest
         from splitcredit.importances import _training
 
         try:
-            if not _handed_over.is_needed(Opened(model), self.name):
+            if not _library_values.is_needed(Opened(model), self.name):
                 forest = to_forest(model)
                 if hasattr(self._module, "refuse"):
                     self._module.refuse(model, forest)

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import click
 import numpy as np
 
-from splitcredit import __version__, _methods, _plots, _ranks, face, shapley_interactions
+from splitcredit import __version__, _methods, _plots, _ranking, api, shapley_interactions
 from splitcredit import _command_files as files
 from splitcredit._calls import unknown
 from splitcredit._names import free
@@ -103,7 +103,7 @@ def _command(example, *parameters, forms):
 
 def _method(function, default):
     def names(ctx, param, incomplete):
-        known = (m.name for m in face.methods() if function in m.functions)
+        known = (m.name for m in api.methods() if function in m.functions)
         return [name for name in known if name.startswith(incomplete)]
 
     text = f"See `splitcredit methods`; {default} if none is named."
@@ -188,7 +188,7 @@ def _rows_and_noise(given, tables, options) -> tuple:
         raise click.UsageError(f"--scale {given.scale}: expected {wanted}") from None
     if "scale" in noise and not has_unit:
         noise["scale"] = float(size)
-    is_of_rows = _ranks.draws_rows(given.noise, noise.get("scale"))
+    is_of_rows = _ranking.draws_rows(given.noise, noise.get("scale"))
     X, y = tables.whole(given.table, None if is_of_rows else given.rows)
     if is_of_rows and given.rows:
         noise["background"] = X
@@ -276,7 +276,7 @@ def _in_parts(given, model, tables, options):
         for X, y in tables.parts(given.table, given.rows):
             method = partial(of_method, **_targets(of_method, y))
             own = {"check_additivity": check, "progress": False}
-            for piece in face.explain_chunks(model, X, method, **own):
+            for piece in api.explain_chunks(model, X, method, **own):
                 yield _frame(piece, start)
                 start += len(piece.values)
                 advance(len(piece.values))
@@ -333,7 +333,7 @@ def importance(given):
     model, tables, options = _opened(given, given.method, "importance")
     X, y = (None, None) if given.table is None else tables.whole(given.table, given.rows)
     method = _methods.call(given.method, "importance", **options)
-    result = face.importance(model, X, y, method, progress=given.progress)
+    result = api.importance(model, X, y, method, progress=given.progress)
     if given.form == "png":
         _draw(given, result.plot)
     else:
@@ -368,13 +368,13 @@ def rank(given):
     """
     model, tables, options = _opened(given, given.method, "rank")
     found, by = _methods.look_up(given.method, "rank"), given.method
-    if found.name in _ranks.BY_GAPS:
+    if found.name in _ranking.BY_GAPS:
         X, y, options = _rows_and_noise(given, tables, options)
     else:
         X, y = tables.whole(given.table, given.rows)
         by = _methods.call(by, "explain" if found.attributes else "importance", **options)
         options = {}
-    result = face.rank(model, X, by, y=y, progress=given.progress, **options)
+    result = api.rank(model, X, by, y=y, progress=given.progress, **options)
     _give(given, result.to_frame())
 
 
@@ -382,7 +382,7 @@ def rank(given):
     "faithfulness model.skops rows.csv --ranking tree_shap --rows 20",
     *_DATA_OF_ROWS,
     click.Option(["--ranking"], default="tree_shap", help="A method, or names such as age,dose."),
-    click.Option(["--metric"], default="pgi2", help=", ".join(_ranks.METRICS)),
+    click.Option(["--metric"], default="pgi2", help=", ".join(_ranking.METRICS)),
     click.Option(["--k"], type=int, help="Of the metric pg2: how many features are perturbed."),
     *(*_NOISE, _PROGRESS),
     forms=_DATA,
@@ -394,12 +394,12 @@ def faithfulness(given):
     """
     import pandas as pd
 
-    is_method = given.ranking in (*(m.name for m in face.methods()), *_methods.PRESETS)
+    is_method = given.ranking in (*(m.name for m in api.methods()), *_methods.PRESETS)
     ranking = given.ranking if is_method else given.ranking.split(",")
     model, tables, options = _opened(given, ranking if is_method else None, "rank")
     X, y, options = _rows_and_noise(given, tables, options)
     options |= {"y": y, "k": given.k, "progress": given.progress}
-    values = face.faithfulness(model, X, ranking, given.metric, **options)
+    values = api.faithfulness(model, X, ranking, given.metric, **options)
     columns = [given.metric] if values.ndim == 1 else [f"{j + 1}" for j in range(values.shape[1])]
     frame = pd.DataFrame(values.reshape(len(values), -1), columns=columns)
     frame.insert(0, "sample", range(len(frame)))
@@ -457,7 +457,7 @@ def convert(given):
 @_command("methods", forms=_DATA)
 def methods(given):
     """List all methods, and what they need."""
-    table = face.methods()
+    table = api.methods()
     if given.form == "table":
         click.echo(repr(table))
     else:

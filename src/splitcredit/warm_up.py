@@ -9,7 +9,7 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from splitcredit.face import explain, importance, rank
+from splitcredit.api import explain, importance, rank
 from splitcredit.forest import Forest
 from splitcredit.importances.oob_attributions import oob_attributions
 from splitcredit.importances.sage import sage

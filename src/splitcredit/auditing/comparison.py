@@ -14,9 +14,9 @@ import pandas as pd
 from splitcredit import _methods, _progress
 from splitcredit._calls import checked, needs
 from splitcredit._methods import PRESETS
+from splitcredit.api import explain_chunks, importance
 from splitcredit.attribution import Importance
 from splitcredit.auditing.subject import EXPLAINED, Subject, Z, unfitted_copy
-from splitcredit.face import explain_chunks, importance
 from splitcredit.forest import part
 from splitcredit.formats import format_of
 

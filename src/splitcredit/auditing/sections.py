@@ -19,7 +19,8 @@ from scipy.stats import linregress, rankdata, t
 
 from splitcredit import _methods
 from splitcredit._plots import imported_shap
-from splitcredit._ranks import BY_GAPS
+from splitcredit._ranking import BY_GAPS
+from splitcredit.api import explain, faithfulness, rank
 from splitcredit.auditing.comparison import BACKGROUND, MEASURES, OF_SCORES
 from splitcredit.auditing.copies import FITS
 from splitcredit.auditing.subject import (
@@ -33,7 +34,6 @@ from splitcredit.auditing.subject import (
     score,
     taken,
 )
-from splitcredit.face import explain, faithfulness, rank
 from splitcredit.importances.tree_shap_interventional import tree_shap_interventional
 
 # Orders are measured on so many rows, by trees with so many leaves; by fewer if these split by

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit import _handed_over
+from splitcredit import _library_values
 from splitcredit._opened import Opened
 from splitcredit._plots import imported_shap
 from splitcredit._tables import check_choice
@@ -113,7 +113,7 @@ class TreeExplainer:
         linearize_link=None,
     ):
         self._by_library = None
-        if _handed_over.is_needed(Opened(model)):
+        if _library_values.is_needed(Opened(model)):
             self._hand_over(model, data, model_output, feature_names)
             return
         self.model = ExplainedModel(model)

@@ -65,7 +65,7 @@ def explain_scores(forest, X, background, curve, y, n_permutations, random_state
         n_permutations = PERMUTATIONS if n_permutations is None else n_permutations
         check_whole("n_permutations", n_permutations, 4)
         n_games = (forest.n_features + 1) * n_permutations
-        ranks = _ranks(forest.n_features, n_permutations, random_state)
+        ranks = _ranking(forest.n_features, n_permutations, random_state)
     values = np.zeros((len(X), forest.n_features, masks.n_outputs))
     error = np.zeros(values.shape)
     step = max(1, _NUMBERS // (n_games * masks.n_outputs))
@@ -78,7 +78,7 @@ def explain_scores(forest, X, background, curve, y, n_permutations, random_state
     return values, error, baseline, 0 if is_exact else len(ranks)
 
 
-def _ranks(n_features, n_permutations, random_state):
+def _ranking(n_features, n_permutations, random_state):
     """Place of each feature, (n_permutations, n_features); after an order comes its reverse."""
     rng, n_pairs = np.random.default_rng(random_state), -(-n_permutations // 2)
     ranks = rng.permuted(np.tile(np.arange(n_features), (n_pairs, 1)), axis=1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from splitcredit import _attributed, _methods, _ranks
+from splitcredit import _attributed, _methods, _ranking
 from splitcredit._calls import checked
 from splitcredit._methods import methods
 from splitcredit._names import row_index
@@ -319,7 +319,7 @@ def rank(
     of_gaps |= {"arithmetic": None if arithmetic == "double" else arithmetic}
     of_gaps = {name: value for name, value in of_gaps.items() if value is not None}
     given = records(X, model)
-    if _is_name(by) and _methods.look_up(by, "rank").name in _ranks.BY_GAPS:
+    if _is_name(by) and _methods.look_up(by, "rank").name in _ranking.BY_GAPS:
         method = _methods.look_up(by, "rank").name
         if random_state is not None:
             of_gaps["random_state"] = random_state
@@ -332,7 +332,7 @@ def rank(
     else:
         opened = Opened(model, given)
         refuse_another_order_of_rows(by, given)
-        places = _ranks.ranking_of(by, opened.forest, opened.rows, output)
+        places = _ranking.ranking_of(by, opened.forest, opened.rows, output)
         ranked = Rankings(places, None, feature_names=opened.forest.feature_names)
     labels = row_index(given)
     return ranked if labels is None else replace(ranked, index=labels)
@@ -429,20 +429,20 @@ def faithfulness(
     >>> splitcredit.faithfulness(model, X, ["petal width (cm)"], "pg2").shape
     (150,)
     """
-    check_choice("metric", metric, _ranks.METRICS)
+    check_choice("metric", metric, _ranking.METRICS)
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
     found, method_background = None, None
     if _is_name(ranking):
         found = _methods.look_up(ranking, "rank")
-        if found.name not in _ranks.BY_GAPS and found.takes("background"):
+        if found.name not in _ranking.BY_GAPS and found.takes("background"):
             method_background = background
-    if method_background is not None and not _ranks.draws_rows(noise, scale):
+    if method_background is not None and not _ranking.draws_rows(noise, scale):
         background = None
     opened = Opened(model, X, background)
     if check_additivity:
         opened.check()
-    forest, rows, noise, scale = _ranks.perturbed(
+    forest, rows, noise, scale = _ranking.perturbed(
         opened.forest,
         opened.rows,
         noise,
@@ -451,10 +451,10 @@ def faithfulness(
         f"metric {metric!r}",
         stacklevel=3,
     )
-    if found is not None and found.name in _ranks.BY_GAPS:
+    if found is not None and found.name in _ranking.BY_GAPS:
         all_asked_for = {"top": forest.n_features if k is None else k}
         of_method: dict[str, Any] = all_asked_for if found.name == _methods.GREEDY else {}
-        ranking = _ranks.by_gaps(
+        ranking = _ranking.by_gaps(
             forest, rows, found.name, noise, scale, output, progress, of_method
         )
     elif found is not None:
@@ -463,14 +463,14 @@ def faithfulness(
             options["output"] = output
         ranking = rank(model, X, ranking, y=y, check_additivity=False, **options)
     refuse_another_order_of_rows(ranking, opened.given)
-    if metric == "pg2" and _ranks.is_mask(ranking):
+    if metric == "pg2" and _ranking.is_mask(ranking):
         if k is not None:
             raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
         ranks = exact_gap.chosen_features(forest, ranking, len(rows))
     else:
-        ranks = _ranks.ranking_of(ranking, forest, rows, output)
+        ranks = _ranking.ranking_of(ranking, forest, rows, output)
     draws = {"samples": samples, "random_state": random_state}
-    return _ranks.measured(
+    return _ranking.measured(
         forest, rows, ranks, metric, noise, scale, output, k=k, **draws, progress=progress
     )
 
@@ -515,7 +515,7 @@ def _by_gaps(model, X, method, output, given, check_additivity, progress) -> Ran
     _methods.call(method, "rank", **given)  # says what the method does not take
     if check_additivity:
         opened.check()
-    forest, rows, noise, scale = _ranks.perturbed(
+    forest, rows, noise, scale = _ranking.perturbed(
         opened.forest,
         opened.rows,
         noise,
@@ -524,7 +524,7 @@ def _by_gaps(model, X, method, output, given, check_additivity, progress) -> Ran
         f"method {method!r}",
         stacklevel=4,
     )
-    return _ranks.by_gaps(forest, rows, method, noise, scale, output, progress, given)
+    return _ranking.by_gaps(forest, rows, method, noise, scale, output, progress, given)
 
 
 def _by_method(model, X, method, y, output, progress, given) -> Rankings:
@@ -532,7 +532,7 @@ def _by_method(model, X, method, y, output, progress, given) -> Rankings:
     if not _methods.is_measure(method):
         given.pop("check_additivity")
         ranked = _measured(method, model, X, y, progress, given | {"output": output})
-        return _ranks.by_values(ranked, np.shape(X)[0])
+        return _ranking.by_values(ranked, np.shape(X)[0])
     measure, of_rows = _methods.look_up(method, "rank"), False
     if measure.attributes and "weigh_by" not in _methods.meant(method)[1]:
         of_rows = True
@@ -548,9 +548,9 @@ def _by_method(model, X, method, y, output, progress, given) -> Rankings:
         if y is not None and measure.takes("y"):
             given["y"] = y
         attributed = _methods.call(method, "explain", progress, output=output, **given)(model, X)
-        return _ranks.by_values(attributed, len(attributed.values))
+        return _ranking.by_values(attributed, len(attributed.values))
     if not measure.refits:
         opened = Opened(model, X)
         opened.forest.prepare(opened.rows)
     ranked = _measured(method, model, X, y, progress, given | {"output": output})
-    return _ranks.by_values(ranked, np.shape(X)[0])
+    return _ranking.by_values(ranked, np.shape(X)[0])

@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
-from splitcredit import _methods, _progress, _ranks, formats, importances, to_forest
+from splitcredit import _methods, _progress, _ranking, formats, importances, to_forest
 from splitcredit.prediction_gap import (
     exact_gap,
     greedy,
@@ -843,8 +843,8 @@ def test_a_large_forest_is_ranked_for_the_first_places_only_unless_more_are_aske
 ):
     """Red if a call without `top` takes minutes a row, or does not say that it left places out."""
     model, X, _ = case
-    monkeypatch.setattr(_ranks, "LARGE", 0)
-    monkeypatch.setattr(_ranks, "PLACES", 2)
+    monkeypatch.setattr(_ranking, "LARGE", 0)
+    monkeypatch.setattr(_ranking, "PLACES", 2)
     few, whole = sc.rank(model, X[:3], scale=0.3), sc.rank(model, X[:3], scale=0.3, top=4)
     assert few.rankings.tolist() == whole.rankings[:, :2].tolist()
     assert repr(few) == "GreedyRankings(3 samples, the first 2 of 4 features)"
@@ -913,7 +913,7 @@ def test_by_default_values_of_other_rows_are_drawn(case):
             assert sc.rank(model, X, method, **given).gaps.tobytes() == expected.tobytes()
     many = pd.concat([X] * 20, ignore_index=True)
     one, again = (sc.faithfulness(model, many, NAMES, "pg2", k=2) for _ in range(2))
-    assert one.tobytes() == again.tobytes() and len(_ranks._few(many.to_numpy())) == 500
+    assert one.tobytes() == again.tobytes() and len(_ranking._few(many.to_numpy())) == 500
     assert sc.rank(model, X[:0]).rankings.shape == (0, 4)
     of_nine = {"background": X[:9]}  # for the method and the noise
     ranked = sc.rank(model, X[:5], "tree_shap_interventional", **of_nine)
