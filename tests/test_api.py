@@ -156,6 +156,29 @@ def test_the_importance_of_one_output_is_the_mean_of_its_absolute_attributions(c
         np.testing.assert_allclose(result.values, np.abs(values[:, :, 0]).mean(axis=0), rtol=1e-12)
 
 
+def test_a_function_of_the_user_or_of_a_method_is_taken_in_the_place_of_a_name(case):
+    """Red if a function is asked for what it has no parameter for, or its result is lost."""
+    model, X, y = case
+
+    def halved(model, X):
+        attribution = sc.saabas(model, X, output="predicted")
+        return replace(attribution, values=attribution.values / 2)
+
+    expected = sc.explain(model, X, "saabas", output="predicted")
+    assert (2 * sc.explain(model, X, halved).values).tobytes() == expected.values.tobytes()
+    mean = sc.importance(model, X, method="saabas", output="predicted").values
+    np.testing.assert_allclose(2 * sc.importance(model, X, method=halved).values, mean, rtol=1e-12)
+    np.testing.assert_array_equal(
+        sc.rank(model, X, halved).rankings, sc.rank(model, X, sc.saabas).rankings
+    )
+    of_other = partial(sc.tree_shap_interventional, background=X[:9])
+    parts = list(sc.explain_chunks(model, X, of_other, output="predicted", chunk_rows=40))
+    whole = sc.tree_shap_interventional(model, X, X[:9], output="predicted").values
+    assert np.concatenate([part.values for part in parts]).tobytes() == whole.tobytes()
+    by_score = sc.importance(model, X, y, lambda m, X, y: sc.ufi(m, X, y))
+    assert by_score.values.tobytes() == sc.ufi(model, X, y).values.tobytes()
+
+
 @pytest.mark.parametrize("method", with_function("rank"))
 def test_rank_takes_every_method(method, case):
     model, X, y = case
@@ -416,6 +439,10 @@ def test_signatures_name_and_annotate_every_parameter():
         ),
         (lambda m, X: sc.importance(m, y=[1], method="sage"), "^sage needs X"),
         (lambda m, X: sc.rank(m, X, noise="laplace"), "^method 'pg2_greedy' needs scale: the s"),
+        (
+            lambda m, X: sc.rank(m, X, sc.tree_shap(m, X), scale=0.3),
+            "^scale= is for methods, and by= is a ranking already: leave it out$",
+        ),
         (
             lambda m, X: sc.rank(m, X, groups={}),
             "rank has no parameter 'groups': splitcredit.tree_shap takes it",

@@ -16,11 +16,9 @@ import numpy as np
 from splitcredit import _attributed, _methods, _ranking
 from splitcredit._calls import checked
 from splitcredit._methods import methods
-from splitcredit._names import row_index
 from splitcredit._opened import Opened
-from splitcredit._tables import check_choice, records
+from splitcredit._tables import check_choice
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.formats import to_forest
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
 from splitcredit.prediction_gap import exact_gap
 from splitcredit.prediction_gap.rankings import Rankings, refuse_another_order_of_rows
@@ -315,27 +313,30 @@ def rank(
     0       0      1   petal width (cm)
     0       0      2  petal length (cm)
     """
-    of_gaps = {"noise": noise, "scale": scale, "background": background, "top": top, "ties": ties}
-    of_gaps |= {"arithmetic": None if arithmetic == "double" else arithmetic}
-    of_gaps = {name: value for name, value in of_gaps.items() if value is not None}
-    given = records(X, model)
-    if _is_name(by) and _methods.look_up(by, "rank").name in _ranking.BY_GAPS:
+    given = {
+        "noise": noise,
+        "scale": scale,
+        "background": background,
+        "top": top,
+        "ties": ties,
+        "arithmetic": None if arithmetic == "double" else arithmetic,
+        "random_state": random_state,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    opened = Opened(model, X, background)
+    if isinstance(by, str) and _methods.look_up(by, "rank").name in _ranking.BY_GAPS:
         method = _methods.look_up(by, "rank").name
-        if random_state is not None:
-            of_gaps["random_state"] = random_state
-        ranked = _by_gaps(model, given, method, output, of_gaps, check_additivity, progress)
-    elif _is_name(by) or callable(by):
-        if random_state is not None:
-            of_gaps["random_state"] = random_state
-        of_gaps["check_additivity"] = check_additivity
-        ranked = _by_method(model, given, by, y, output, progress, of_gaps)
+        ranked = _by_gaps(opened.checked(check_additivity), method, output, given, progress)
+    elif isinstance(by, str) or callable(by):
+        given["check_additivity"] = check_additivity
+        ranked = _by_method(opened, by, y, output, progress, given)
     else:
-        opened = Opened(model, given)
-        refuse_another_order_of_rows(by, given)
+        for name in given:
+            raise TypeError(f"{name}= is for methods, and by= is a ranking already: leave it out")
+        refuse_another_order_of_rows(by, opened.given)
         places = _ranking.ranking_of(by, opened.forest, opened.rows, output)
         ranked = Rankings(places, None, feature_names=opened.forest.feature_names)
-    labels = row_index(given)
-    return ranked if labels is None else replace(ranked, index=labels)
+    return ranked if opened.index is None else replace(ranked, index=opened.index)
 
 
 @checked
@@ -433,7 +434,7 @@ def faithfulness(
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
     found, method_background = None, None
-    if _is_name(ranking):
+    if isinstance(ranking, str):
         found = _methods.look_up(ranking, "rank")
         if found.name not in _ranking.BY_GAPS and found.takes("background"):
             method_background = background
@@ -475,11 +476,6 @@ def faithfulness(
     )
 
 
-def _is_name(ranking):
-    """Whether a ranking is given by the name of a method."""
-    return isinstance(ranking, str)
-
-
 def _common(output, groups, random_state):
     """What every method takes, where it is not the default."""
     is_default = isinstance(output, str) and output == "all"
@@ -508,49 +504,46 @@ def _measured(method, model, X, y, progress, common) -> Importance:
     return _attributed.averaged(measure.name, model, X, parameters, check, progress)
 
 
-def _by_gaps(model, X, method, output, given, check_additivity, progress) -> Rankings:
+def _by_gaps(opened, method, output, given, progress) -> Rankings:
     """Rankings by exact gaps."""
-    noise, scale = given.pop("noise", None), given.pop("scale", None)
-    opened = Opened(model, X, given.pop("background", None))
-    _methods.call(method, "rank", **given)  # says what the method does not take
-    if check_additivity:
-        opened.check()
+    of_method = {k: v for k, v in given.items() if k not in ("noise", "scale", "background")}
+    _methods.call(method, "rank", **of_method)  # says what the method does not take
     forest, rows, noise, scale = _ranking.perturbed(
         opened.forest,
         opened.rows,
-        noise,
-        scale,
+        given.get("noise"),
+        given.get("scale"),
         opened.background,
         f"method {method!r}",
         stacklevel=4,
     )
-    return _ranking.by_gaps(forest, rows, method, noise, scale, output, progress, given)
+    return _ranking.by_gaps(forest, rows, method, noise, scale, output, progress, of_method)
 
 
-def _by_method(model, X, method, y, output, progress, given) -> Rankings:
+def _by_method(opened, method, y, output, progress, given) -> Rankings:
     """Rankings by the attributions or importances of a method."""
+    model, X = opened.model, opened.given
     if not _methods.is_measure(method):
-        given.pop("check_additivity")
-        ranked = _measured(method, model, X, y, progress, given | {"output": output})
-        return _ranking.by_values(ranked, np.shape(X)[0])
-    measure, of_rows = _methods.look_up(method, "rank"), False
-    if measure.attributes and "weigh_by" not in _methods.meant(method)[1]:
-        of_rows = True
-    if not measure.takes("check_additivity", "explain" if of_rows else "importance"):
-        given.pop("check_additivity")
+        del given["check_additivity"]
+        data = {"X": X} if y is None else {"X": X, "y": y}
+        found = _methods.call(method, "rank", progress, output=output, **given)(model, **data)
+        return _ranking.by_values(found, np.shape(X)[0])
+    measure = _methods.look_up(method, "rank")
+    of_rows = measure.attributes and "weigh_by" not in _methods.meant(method)[1]
+    kind = "explain" if of_rows else "importance"
+    if not measure.takes("check_additivity", kind):
+        del given["check_additivity"]
     if of_rows:
         if measure.takes("output") and output is None:
-            forest = to_forest(model)
-            refuse_targets(forest)
+            refuse_targets(opened.forest)
             output = "predicted"
             if not measure.takes_any_rows:
-                output = OutputIndex(exact_gap.only_output(forest, None))
+                output = OutputIndex(exact_gap.only_output(opened.forest, None))
         if y is not None and measure.takes("y"):
             given["y"] = y
-        attributed = _methods.call(method, "explain", progress, output=output, **given)(model, X)
+        attributed = _methods.call(method, kind, progress, output=output, **given)(model, X)
         return _ranking.by_values(attributed, len(attributed.values))
     if not measure.refits:
-        opened = Opened(model, X)
         opened.forest.prepare(opened.rows)
     ranked = _measured(method, model, X, y, progress, given | {"output": output})
     return _ranking.by_values(ranked, np.shape(X)[0])
