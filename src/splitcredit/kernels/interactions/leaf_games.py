@@ -39,44 +39,24 @@ LEAVES = 256
 
 
 class Room(NamedTuple):
-    """Where a thread keeps the numbers of one leaf.
+    """Where a thread keeps the numbers of one leaf."""
 
-    Parameters
-    ----------
-    group : int64 (rows,)
-        Group of each row.
-    bits : bool (rows, most features on a path)
-        Which conditions the rows of a group satisfy.
-    places : int64 (most sets on a path, size)
-        The features of each wanted set, by their places on the path.
-    numbers : int64 (most sets on a path,)
-    index : float64 (most sets on a path, rows)
-        The index of each set for each group of rows, for a leaf with value 1.
-    """
-
-    group: np.ndarray
+    group: np.ndarray  # int64 (rows,): group of each row
+    # bool (rows, most features on a path): which conditions the rows of a group satisfy
     bits: np.ndarray
+    # int64 (most sets on a path, size): the features of each wanted set, by their places on the
+    # path
     places: np.ndarray
-    numbers: np.ndarray
+    numbers: np.ndarray  # int64 (most sets on a path,)
+    # float64 (most sets on a path, rows): the index of each set for each group of rows, for a leaf
+    # with value 1
     index: np.ndarray
 
 
 def interaction_index(forest, X, outputs, table, sets, background=None) -> np.ndarray:
     """Shapley interaction index of sets of features.
 
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows
-    outputs : int64 (k,)
-    table : SetTable
-    sets : int64 (n_sets, size)
-    background : prepared rows, optional
-        Without them, the index is path-dependent.
-
-    Returns
-    -------
-    float64 array (n_samples, n_sets, k)
+    Returns float64 (n_samples, n_sets, k).
     """
     paths = leaf_paths(forest)
     most, size = int(np.diff(paths.starts).max()), sets.shape[1]
@@ -105,9 +85,7 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
 def _quadrature(most, size):
     """Points and weights on [0, 1] of the exact rule for each number of features on a path.
 
-    Returns
-    -------
-    float64 array (most + 1, 2, points)
+    Returns float64 (most + 1, 2, points).
     """
     rules = np.zeros((most + 1, 2, (most - size) // 2 + 1))
     for width in range(size, most + 1):

@@ -23,33 +23,15 @@ LINK = np.dtype(
 
 
 class Links(NamedTuple):
-    """The pairs of one layout.
+    """The pairs of one layout."""
 
-    Parameters
-    ----------
-    links : `LINK` records
-    starts : int64 (n_entries + 1,)
-        First link of each entry.
-    depths : int32 (n_entries,)
-        Depth of each entry in its tree.
-    """
-
-    links: np.ndarray
-    starts: np.ndarray
-    depths: np.ndarray
+    links: np.ndarray  # `LINK` records
+    starts: np.ndarray  # int64 (n_entries + 1,): first link of each entry
+    depths: np.ndarray  # int32 (n_entries,): depth of each entry in its tree
 
 
 def linked_layouts(forest, outputs, table, keep):
-    """Layouts of the forest for some outputs, each with its links, for the pairs in a table.
-
-    Parameters
-    ----------
-    forest : Forest
-    outputs : int64 (k,)
-    table : SetTable
-    keep : bool
-        Whether the table is that of `present_sets`, and the links are kept in memory.
-    """
+    """Layouts of the forest for some outputs, each with its links, for the pairs in a table."""
 
     def make():
         return ((layout, links_of(layout, table)) for layout, *_ in quadratures(forest, outputs))

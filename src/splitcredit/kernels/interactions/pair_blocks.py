@@ -36,53 +36,26 @@ from splitcredit.kernels.tree_shap.lanes import TRIPLE, compute_shares, enter_ed
 
 
 class Space(NamedTuple):
-    """Where a traversal keeps its numbers, for one tree at a time.
+    """Where a traversal keeps its numbers, for one tree at a time."""
 
-    Parameters
-    ----------
-    frames : float64 (depths, threes, 6 * LANES)
-        A and then q of three points.
-    sums : float64 (depths, 2, terms, threes, 3 * LANES)
-        Q of the nodes at a depth: of a second child and of a first child.
-    lane_data : float64 (3, depths, LANES)
-        o below the edge into the depth, s, and o z (s - r).
-    scale : float64 (depths, points)
-        1 / h^2.
-    parts : float64 (threes, 3 * LANES)
-        What each point of a node credits to its feature.
-    total : float64 (2, LANES)
-        Sums over points, for rows with o_j = 1 and with o_j = 0.
-    path : int64 (depths,)
-        The entries above.
-    """
-
-    frames: np.ndarray
+    frames: np.ndarray  # float64 (depths, threes, 6 * LANES): A and then q of three points
+    # float64 (depths, 2, terms, threes, 3 * LANES): Q of the nodes at a depth: of a second child
+    # and of a first child
     sums: np.ndarray
+    # float64 (3, depths, LANES): o below the edge into the depth, s, and o z (s - r)
     lane_data: np.ndarray
-    scale: np.ndarray
+    scale: np.ndarray  # float64 (depths, points): 1 / h^2
+    # float64 (threes, 3 * LANES): what each point of a node credits to its feature
     parts: np.ndarray
+    # float64 (2, LANES): sums over points, for rows with o_j = 1 and with o_j = 0
     total: np.ndarray
-    path: np.ndarray
+    path: np.ndarray  # int64 (depths,): the entries above
 
 
 def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
     """Interaction index of numbered pairs and, behind them, Shapley values of single features.
 
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows
-    outputs : int64 (k,)
-    table : SetTable
-    n_pairs : int
-    singles : bool
-        Whether the Shapley value of every feature follows the pairs.
-    keep : bool
-        See `linked_layouts`.
-
-    Returns
-    -------
-    float64 array (n_samples, n_pairs or n_pairs + n_features, k)
+    Returns float64 (n_samples, n_pairs or n_pairs + n_features, k).
     """
     n_sets = n_pairs + (forest.n_features if singles else 0)
     out = np.zeros((len(X), n_sets, len(outputs)))

@@ -62,18 +62,7 @@ def pays(forest) -> bool:
 def pair_index(forest, X, outputs, pairs) -> np.ndarray:
     """Interaction index of the pairs and, behind them, Shapley values of single features.
 
-    Parameters
-    ----------
-    forest : Forest
-        Its trees are not deeper than `BITS`, as those for which tables pay.
-    X : prepared rows
-    outputs : int64 (k,)
-    pairs : int64 (n_pairs, 2)
-        All that occur on a path, as `sets.present_sets` lists them.
-
-    Returns
-    -------
-    float64 array (n_samples, n_pairs + n_features, k)
+    Returns float64 (n_samples, n_pairs + n_features, k).
     """
     out = np.zeros((len(X), len(pairs) + forest.n_features, len(outputs)))
     (X,) = as_readonly(np.asarray(X, np.float64))

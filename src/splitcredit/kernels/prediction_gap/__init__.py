@@ -47,4 +47,11 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
   x; what remains of the trees is mostly shallow and is evaluated on blocks of samples without
   jumps. A sampled gap of all features is 5.2 times as fast as the same predictions by XGBoost
   (``docs/benchmarks.md``).
+
+**Arrays.** X is float64 (n_samples, n_features), not NaN where a feature is chosen; ``chosen`` and
+``perturbed`` are bool (n_pairs, n_features), ``rows`` and ``streams`` int64 (n_pairs,), and
+``tails`` float64 (n_samples, n_cuts + 2). ``scale`` is float64 (n_features,), what noise is
+multiplied by. The ``pool`` of noise is float32 (n_streams, n_columns, n_available), column j for
+the j-th perturbed feature; ``counts`` are int64, rising. A gap is float64 (n_pairs,), a sampled one
+(n_pairs, n_counts).
 """

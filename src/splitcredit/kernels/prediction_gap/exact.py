@@ -59,18 +59,6 @@ def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
     """PG^2 of pairs of a row and a set of features.
 
     Returns float64 (n_pairs,).
-
-    Parameters
-    ----------
-    gap_forest : GapForest
-    X : float64 (n_samples, n_features)
-        Not NaN where chosen.
-    tails : float64 (n_samples, n_cuts + 2)
-        Probability that the perturbed value goes where x does not, at each cut.
-    rows : int64 (n_pairs,)
-    chosen : bool (n_pairs, n_features)
-    done : callable, optional
-        Called with the shares of the pairs that were done since its last call.
     """
     out, n = np.zeros(len(rows)), len(rows)
     report = (lambda pairs: done(pairs / n)) if done else None

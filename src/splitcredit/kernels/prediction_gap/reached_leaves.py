@@ -63,14 +63,8 @@ def find_leaves(
 
     Either by walks, or by a look at all leaves. Both give the same list.
 
-    Returns
-    -------
-    n : int
-        Leaves.
-    squares : float
-        Sum over the trees of the mean squares of g.
-    largest : float
-        Sum over the trees of the largest absolute g.
+    Returns how many they are, and the sums over the trees of the mean squares of g and of the
+    largest absolute g.
     """
     bits = _bits(chosen)
     n, squares, largest = np.uint64(0), 0.0, 0.0

@@ -37,21 +37,6 @@ def sampled_gaps(
     """Means of the squared or absolute prediction gap over the first samples of a stream.
 
     Returns float64 (n_pairs, n_counts).
-
-    Parameters
-    ----------
-    forest : Forest
-    output : int
-    X : prepared rows (n_pairs, n_features)
-        Without NaN in perturbed features.
-    perturbed : bool (n_pairs, n_features)
-    scale : float64 (n_features,)
-        What the noise of each feature is multiplied by.
-    pool : float32 (n_streams, n_columns, n_available)
-        Noise; column j is that of the j-th perturbed feature, in the order of the features.
-    streams : int64 (n_pairs,)
-    counts : int64 (n_counts,), rising, from 1 to n_available
-    absolute : bool
     """
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.

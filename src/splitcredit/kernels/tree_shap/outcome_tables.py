@@ -42,10 +42,7 @@ SAMPLE = 16
 def attribute(forest, outputs, X, rows, out) -> None:
     """Write attributions to `out`, which holds zeros; see `tree_shap`.
 
-    Raises
-    ------
-    ValueError
-        If a tree is deeper than `BITS`.
+    ValueError if a tree is deeper than `BITS`.
     """
     if not pays(forest) and _depth(forest, BITS) > BITS:
         raise ValueError(

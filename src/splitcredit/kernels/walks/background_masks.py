@@ -48,16 +48,10 @@ _BYTES, _EACH = np.uint64(0x0F0F_0F0F_0F0F_0F0F), np.uint64(0x0101_0101_0101_010
 class BackgroundMasks:
     """Background rows that go left at each node of a forest, and means over them.
 
-    Parameters
-    ----------
-    forest : Forest
-    X, background : prepared rows
-    link : {"raw", "probability", "log_loss"}
-        What the mean is over: the predictions of the forest; the probabilities that they mean as
-        scores of classes, by softmax, of a single score those of the two classes; or the loss of
-        a class in nats.
-    targets : int64 (n_samples,), optional
-        Class of each row of X, for the loss.
+    With the link ``"raw"`` the mean is over the predictions of the forest. With ``"probability"``
+    it is over the probabilities that they mean as scores of classes, by softmax, of a single score
+    those of the two classes; with ``"log_loss"`` over the loss in nats of the class of each row in
+    `targets`.
     """
 
     def __init__(self, forest, X, background, link=RAW, targets=None):
@@ -78,26 +72,13 @@ class BackgroundMasks:
         self.masks = [self._masks_of(part) for part in self.parts] if kept else None
 
     def means(self, rows, known) -> np.ndarray:
-        """Means for sets of features, float64 (n_pairs, n_outputs).
-
-        Parameters
-        ----------
-        rows : int64 (n_pairs,)
-            Rows of X.
-        known : bool (n_pairs, n_columns)
-            Which columns of the prepared rows are those of x.
-        """
+        """Means for sets of features, float64 (n_pairs, n_outputs)."""
         return self._means(rows, np.where(known, 0, 1), 1, 2)[:, 0]
 
     def along(self, rows, ranks) -> np.ndarray:
         """Means for 0, 1, ... known features, float64 (n_pairs, n_features + 1, n_outputs).
 
-        Parameters
-        ----------
-        rows : int64 (n_pairs,)
-            Rows of X.
-        ranks : int64 (n_pairs, n_columns)
-            Place of the feature of each column in the order in which features become known.
+        `ranks` has the place of the feature of each column in the order in which they are known.
         """
         return self._means(rows, ranks, 0, self.forest.n_features + 1)
 
