@@ -22,7 +22,7 @@ from forests import (
     rows_on_thresholds,
 )
 from splitcredit import interactions, to_forest
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache
 from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.interactions import leaf_games, pair_blocks, pair_tables
 from splitcredit.kernels.interactions import sets as kernel_sets
@@ -188,7 +188,7 @@ def test_shallow_forests_are_explained_by_tables_whatever_the_rows(monkeypatch):
     of_all_rows = interactions(forest, X).values
     assert interactions(forest, X[7:8]).values.tobytes() == of_all_rows[7:8].tobytes()
     monkeypatch.setattr(pair_tables, "_CHUNK", 1)
-    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    monkeypatch.setattr(cache, "ARRAYS", cache.Cache(0))
     assert interactions(forest, X).values.tobytes() == of_all_rows.tobytes()
 
 
@@ -197,7 +197,7 @@ def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
     forest = far_apart(20)
     X = rows_on_thresholds(forest, 2)
     interactions(forest, X)
-    size = kept.bytes_of(kept.ARRAYS.items(forest, ("pairs", 0, 1), None))
+    size = cache.bytes_of(cache.ARRAYS.items(forest, ("pairs", 0, 1), None))
     for bound, pays in ((size // 2, False), (2 * size, True)):
         monkeypatch.setattr(pair_tables, "_MOST", bound)
         same_forest = far_apart(20)

@@ -21,7 +21,7 @@ import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import explain, to_forest
 from splitcredit.importances import air, mda, mdi_oob, oob_attributions, penalized_gini, ufi
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache as kernel_cache
 from splitcredit.kernels.tree_shap import layout
 from splitcredit.kernels.walks import mda as mda_kernel
 from twins_tree_shap import tree_shap_by_sizes
@@ -363,6 +363,6 @@ def test_tree_shap_of_bags_does_not_depend_on_chunks_of_trees(monkeypatch, rows)
     forest, X, _ = case("three classes")
     values = oob_attributions.attribute(forest, X, "tree_shap", rows).values
     monkeypatch.setattr(layout, "CHUNK", 1)
-    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    monkeypatch.setattr(kernel_cache, "ARRAYS", kernel_cache.Cache(0))
     in_chunks = oob_attributions.attribute(forest, X, "tree_shap", rows).values
     assert in_chunks.tobytes() == values.tobytes()

@@ -28,7 +28,7 @@ from splitcredit import (
     rank,
     to_forest,
 )
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache as kernel_cache
 from splitcredit.kernels.tree_shap import explain as kernel
 from splitcredit.kernels.tree_shap import layout, outcome_tables
 from twins_tree_shap import tree_shap_by_sizes
@@ -199,7 +199,7 @@ def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, 
     X = rows_on_thresholds(forest, 100)
     before = explain(forest, X, output=output, algorithm=algorithm).values
     monkeypatch.setattr(module, "CHUNK", size)
-    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    monkeypatch.setattr(kernel_cache, "ARRAYS", kernel_cache.Cache(0))
     after = explain(forest, X, output=output, algorithm=algorithm).values
     assert after.tobytes() == before.tobytes()
 

@@ -40,7 +40,7 @@ PLACES += ["reproduction/metrics"]
 # The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.
 TESTS = {
     "kernels/(error_free|readers)": "readers convert_lightgbm convert_xgboost prediction_gap",
-    "kernels/(compiled|kept|results)": "first_call kept chunks",
+    "kernels/(compiled|cache|results)": "first_call cache chunks",
     "kernels/interventional": "tree_shap_interventional rescaled categories attribution",
     "kernels/walks/(sage|background)": "sage softmax",
     "kernels/walks/(mda|oob|mdi)": "oob_rows oob mdi training_data",

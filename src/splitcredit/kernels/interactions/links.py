@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.sets import find
 from splitcredit.kernels.tree_shap.blocks import quadratures
@@ -36,7 +36,7 @@ def linked_layouts(forest, outputs, table, keep):
     def make():
         return ((layout, links_of(layout, table)) for layout, *_ in quadratures(forest, outputs))
 
-    return kept.ARRAYS.items(forest, ("links", *outputs.tolist()), make) if keep else make()
+    return cache.ARRAYS.items(forest, ("links", *outputs.tolist()), make) if keep else make()
 
 
 def links_of(layout, table) -> Links:

@@ -21,7 +21,7 @@ together are below the last digit of the result. They are left out, by a bound
 (`reached_leaves.drop_negligible_leaves`).
 
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
-the digits (`twofold`). Boosted trees of real data have not been seen to need it.
+the digits (`double_double`). Boosted trees of real data have not been seen to need it.
 
 Each pair of a row and a set belongs to one thread, and the order of its sums depends on the pair
 alone.
@@ -35,6 +35,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.prediction_gap.double_double import gap_in_double_doubles
 from splitcredit.kernels.prediction_gap.leaf_lists import (
     begin_row,
     list_steps,
@@ -48,7 +49,6 @@ from splitcredit.kernels.prediction_gap.shares import (
     expected_row,
     fill_table,
 )
-from splitcredit.kernels.prediction_gap.twofold import gap_twofold
 
 # Trees cancel each other if the mean square of their sum is below this part of the sum of their
 # mean squares.
@@ -141,7 +141,7 @@ def gap(forest, x, tails, chosen, work):
             drop_negligible_leaves(work.active, work.active_end, squares, largest)
         list_steps(forest.leaves, forest.above, forest.box, work)
         if canceled:
-            return max(gap_twofold(forest.leaves, forest.box, work), 0.0)
+            return max(gap_in_double_doubles(forest.leaves, forest.box, work), 0.0)
         sums, active, total, squares = work.sums, work.active, 0.0, 0.0
         n, results = work.active_end[-1], expected_row(sums)
         for begin in range(0, n, BLOCK):

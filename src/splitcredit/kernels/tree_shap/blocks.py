@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.lanes import (
@@ -125,7 +125,7 @@ def quadratures(forest, outputs):
     def make():
         return map(quadrature, make_layouts(forest, outputs))
 
-    return kept.ARRAYS.items(forest, ("quadratures", *outputs.tolist()), make)
+    return cache.ARRAYS.items(forest, ("quadratures", *outputs.tolist()), make)
 
 
 def quadrature(layout) -> Quadrature:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of
 from splitcredit.kernels.tree_shap.blocks import padded
@@ -38,7 +38,7 @@ def add_from_tables(forest, key, make, X, rows, out) -> None:
     """Add to `out`, which holds zeros, what the tables hold for the outcomes of each row."""
     flat = flattened(out)
     size = block_size(flat)
-    for tables in kept.ARRAYS.items(forest, key, make):
+    for tables in cache.ARRAYS.items(forest, key, make):
         look_up(n_blocks(len(rows), size), splits_of(forest), tables, X, rows, size, flat)
 
 
@@ -48,14 +48,14 @@ def block_size(out) -> int:
 
 
 @cached_per_forest
-def kept_nodes(forest):
+def cached_nodes(forest):
     """`nodes_of` a forest: a look at its depth comes before, so those of deep ones are not kept."""
     return nodes_of(forest)
 
 
 def splits_of(forest):
     """Column, threshold and rule for NaN of every node."""
-    nodes = kept_nodes(forest)
+    nodes = cached_nodes(forest)
     return nodes.column, nodes.threshold, nodes.missing_left
 
 
@@ -69,7 +69,7 @@ def room_of(forest, value):
 
 def chunks(forest, value, room, most):
     """Groups of consecutive trees, a chunk at a time."""
-    nodes, first = kept_nodes(forest), 0
+    nodes, first = cached_nodes(forest), 0
     while first < forest.n_trees:
         before = room[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(room, before + most, side="right")))

@@ -26,7 +26,7 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
 **The files**, in the order in which to read them.
 
 - `predict` adds the value of the leaf over the trees. It is the plainest walk: read it first.
-- `steps` adds what each step from t to t_x is worth to the feature tested at t.
+- `path_sums` adds what each step from t to t_x is worth to the feature tested at t.
 - `saabas` takes value(t_x) - value(t) for it: Saabas' method, the "path" method of lundberg2017.
   One function explains all outputs, another one output for each row. With a mask each tree explains
   only its in-bag or only its out-of-bag rows: CFC_in and CFC_oob of loecher2022.

@@ -63,13 +63,13 @@ class BackgroundMasks:
         self.leaf_values = readonly(forest.value[inner_first(forest)[n_inner:]])
         self.deepest = _deepest(self.nodes[0])
         at_once = WORDS // max(1, n_inner)
-        kept = n_blocks(len(background), BITS) <= at_once
+        fits = n_blocks(len(background), BITS) <= at_once
         if link != RAW:
             at_once = min(at_once, SUMS // (BITS * (forest.n_features + 2) * forest.n_outputs))
         rows = BITS * max(1, at_once)
-        self.parts = [background[a : a + rows] for a in range(0, len(background), rows)]
+        self.chunks = [background[a : a + rows] for a in range(0, len(background), rows)]
         # What all pairs share is made once, if it may stay in memory as a whole.
-        self.masks = [self._masks_of(part) for part in self.parts] if kept else None
+        self.masks = [self._masks_of(chunk) for chunk in self.chunks] if fits else None
 
     def means(self, rows, known) -> np.ndarray:
         """Means for sets of features, float64 (n_pairs, n_outputs)."""
@@ -90,9 +90,9 @@ class BackgroundMasks:
         trees = Trees(*self.nodes, self.leaf_values, self.deepest)
         link = Link(self.link, self.targets, scale, forest.base)
         pairs = Pairs(self.X, rows, np.ascontiguousarray(ranks, np.int64), start)
-        for p, part in enumerate(self.parts):
-            masks = self._masks_of(part) if self.masks is None else self.masks[p]
-            _add_sums(len(rows), trees, Masks(*masks, len(part)), pairs, link, out)
+        for p, chunk in enumerate(self.chunks):
+            masks = self._masks_of(chunk) if self.masks is None else self.masks[p]
+            _add_sums(len(rows), trees, Masks(*masks, len(chunk)), pairs, link, out)
         out /= len(self.background)
         if LINKS[self.link] != RAW:
             return out

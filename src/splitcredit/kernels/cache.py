@@ -7,7 +7,7 @@ import threading
 from weakref import WeakKeyDictionary
 
 
-class Kept:
+class Cache:
     """Lists of named tuples of arrays that are made from a forest and a key.
 
     For a single row it takes longer to make such a list than to use it. The lists that were made
@@ -72,4 +72,4 @@ def bytes_of(parts) -> int:
 
 
 # What the kernels keep of all forests, up to 256 MB.
-ARRAYS = Kept(1 << 28)
+ARRAYS = Cache(1 << 28)

@@ -28,7 +28,7 @@ def changes(forest, values) -> np.ndarray:
     return readonly(change[inner_first(forest)])
 
 
-def sums_of_steps(forest, credit, X) -> np.ndarray:
+def path_sums(forest, credit, X) -> np.ndarray:
     """Sums over the steps of each row, credited to the columns that they test.
 
     Returns float64 (n_samples, n_columns). Added over the trees.
