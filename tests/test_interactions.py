@@ -23,7 +23,6 @@ from forests import (
 )
 from splitcredit import interactions, to_forest
 from splitcredit.kernels import cache
-from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.interactions import leaf_games, pair_blocks, pair_tables
 from splitcredit.kernels.interactions import sets as kernel_sets
 from splitcredit.kernels.tree_shap import outcome_tables
@@ -264,20 +263,6 @@ def test_each_row_explains_its_own_class():
     assert (of_predicted.baseline[:, 0] == all_classes.baseline[index]).all()
     third = interactions(model, X, output=2)
     assert twins.largest_error(third.values, all_classes.values[..., 2:]) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("order", [2, 3])
-@pytest.mark.parametrize("against_background", [False, True])
-def test_rows_do_not_depend_on_their_neighbors_or_on_threads(order, against_background):
-    forest = far_apart()
-    X = rows_on_thresholds(forest, 1100)
-    background = X[:3] if against_background else None
-    call = {"background": background, "order": order}
-    of_all_rows = interactions(forest, X, **call).values
-    for some in (slice(700, 705), slice(700, 701)):
-        assert interactions(forest, X[some], **call).values.tobytes() == of_all_rows[some].tobytes()
-    with threads(1):
-        assert (interactions(forest, X, **call).values == of_all_rows).all()
 
 
 def test_a_pipeline_takes_the_rows_and_the_background_through_its_steps():

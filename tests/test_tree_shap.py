@@ -3,14 +3,12 @@
 from fractions import Fraction
 from functools import cache
 
-import numba
 import numpy as np
 import pytest
 
 import twins
 from forests import (
     DRAWN,
-    FITTED,
     along_caterpillar,
     caterpillar,
     fitted,
@@ -154,13 +152,6 @@ def test_tree_shap_equals_shap(name):
     assert twins.largest_error(ours.baseline, np.atleast_1d(explainer.expected_value)) <= 1e-10
 
 
-@pytest.mark.parametrize("name", FITTED)
-def test_baseline_and_attributions_add_up_to_the_prediction(name):
-    model, X, _ = fitted(name)
-    forest, X = to_forest(model), X[:: max(1, len(X) // 200)]
-    assert twins.largest_error(explain(forest, X).totals(), forest.predict(X)) <= twins.ROUNDING
-
-
 def test_figure_1_of_lundberg2017():
     """Fever and cough, 25 patients a leaf: in tree B cough matters more, and gets more.
 
@@ -202,27 +193,6 @@ def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, 
     monkeypatch.setattr(kernel_cache, "ARRAYS", kernel_cache.Cache(0))
     after = explain(forest, X, output=output, algorithm=algorithm).values
     assert after.tobytes() == before.tobytes()
-
-
-@pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
-@pytest.mark.parametrize("name", MADE)
-def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
-    """Rows in other places of other blocks, which have 256 rows."""
-    forest = MADE[name]
-    if algorithm == "tables" and name == "deep":
-        return
-    X = rows_on_thresholds(forest, 600)
-    values = explain(forest, X, algorithm=algorithm).values
-    for rows in (np.arange(len(X))[::-1], np.arange(3, 400, 7), np.array([599])):
-        assert explain(forest, X[rows], algorithm=algorithm).values.tobytes() == (
-            np.ascontiguousarray(values[rows]).tobytes()
-        )
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        assert explain(forest, X, algorithm=algorithm).values.tobytes() == values.tobytes()
-    finally:
-        numba.set_num_threads(before)
 
 
 @pytest.mark.parametrize("name", DRAWN)
