@@ -63,17 +63,11 @@ def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
     out, n = np.zeros(len(rows)), len(rows)
     report = (lambda pairs: done(pairs / n)) if done else None
     if n and len(gap_forest.trees):
-        arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen)
-        _gaps(n, *arrays, out, done=report)
+        arrays = gap_forest.depth, *as_readonly(X, tails, rows, chosen)
+        _gaps(n, trees_of(gap_forest), *arrays, out, done=report)
     elif done:
         done(1.0)
     return out / gap_forest.divisor
-
-
-def kernel_arrays(gap_forest):
-    """Arrays of a `GapForest` in the order of `Trees`, and its depth: single arrays for numba."""
-    f = gap_forest
-    return f.splits, f.leaves, f.above, f.box, f.sides, f.first, f.trees, f.cuts.lowered, f.depth
 
 
 class Trees(NamedTuple):
@@ -89,26 +83,14 @@ class Trees(NamedTuple):
     lowered: np.ndarray  # of the cuts
 
 
+def trees_of(gap_forest) -> Trees:
+    """The arrays of a `GapForest` that the kernels take."""
+    f = gap_forest
+    return Trees(f.splits, f.leaves, f.above, f.box, f.sides, f.first, f.trees, f.cuts.lowered)
+
+
 @kernel(parallel=True)
-def _gaps(
-    first_pair,
-    last_pair,
-    splits,
-    leaves,
-    above,
-    box,
-    sides,
-    first,
-    trees,
-    lowered,
-    depth,
-    X,
-    tails,
-    rows,
-    chosen,
-    out,
-):
-    forest = Trees(splits, leaves, above, box, sides, first, trees, lowered)
+def _gaps(first_pair, last_pair, forest, depth, X, tails, rows, chosen, out):
     work = workspace(forest, X.shape[1], depth)
     for i in range(first_pair, last_pair):
         if i == first_pair or rows[i] != rows[i - 1]:
@@ -121,22 +103,7 @@ def gap(forest, x, tails, chosen, work):
     """PG^2 of one row and set; `begin_row` is called first for each row."""
     all_leaves = take_features(forest.sides, forest.first, forest.lowered, x, tails, chosen, work)
     for canceled in (False, True):
-        _, squares, largest = find_leaves(
-            forest.splits,
-            forest.leaves,
-            forest.box,
-            forest.trees,
-            x,
-            tails,
-            chosen,
-            all_leaves,
-            work.covered,
-            work.located,
-            work.row_values,
-            work.waiting,
-            work.active,
-            work.active_end,
-        )
+        _, squares, largest = find_leaves(forest, x, tails, chosen, all_leaves, work)
         if not canceled:
             drop_negligible_leaves(work.active, work.active_end, squares, largest)
         list_steps(forest.leaves, forest.above, forest.box, work)
