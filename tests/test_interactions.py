@@ -22,8 +22,7 @@ from forests import (
     rows_on_thresholds,
 )
 from splitcredit import interactions, to_forest
-from splitcredit.kernels import kept
-from splitcredit.kernels.compiled import threads
+from splitcredit.kernels import cache
 from splitcredit.kernels.interactions import leaf_games, pair_blocks, pair_tables
 from splitcredit.kernels.interactions import sets as kernel_sets
 from splitcredit.kernels.tree_shap import outcome_tables
@@ -188,7 +187,7 @@ def test_shallow_forests_are_explained_by_tables_whatever_the_rows(monkeypatch):
     of_all_rows = interactions(forest, X).values
     assert interactions(forest, X[7:8]).values.tobytes() == of_all_rows[7:8].tobytes()
     monkeypatch.setattr(pair_tables, "_CHUNK", 1)
-    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    monkeypatch.setattr(cache, "ARRAYS", cache.Cache(0))
     assert interactions(forest, X).values.tobytes() == of_all_rows.tobytes()
 
 
@@ -197,7 +196,7 @@ def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
     forest = far_apart(20)
     X = rows_on_thresholds(forest, 2)
     interactions(forest, X)
-    size = kept.bytes_of(kept.ARRAYS.items(forest, ("pairs", 0, 1), None))
+    size = cache.bytes_of(cache.ARRAYS.items(forest, ("pairs", 0, 1), None))
     for bound, pays in ((size // 2, False), (2 * size, True)):
         monkeypatch.setattr(pair_tables, "_MOST", bound)
         same_forest = far_apart(20)
@@ -264,20 +263,6 @@ def test_each_row_explains_its_own_class():
     assert (of_predicted.baseline[:, 0] == all_classes.baseline[index]).all()
     third = interactions(model, X, output=2)
     assert twins.largest_error(third.values, all_classes.values[..., 2:]) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("order", [2, 3])
-@pytest.mark.parametrize("against_background", [False, True])
-def test_rows_do_not_depend_on_their_neighbors_or_on_threads(order, against_background):
-    forest = far_apart()
-    X = rows_on_thresholds(forest, 1100)
-    background = X[:3] if against_background else None
-    call = {"background": background, "order": order}
-    of_all_rows = interactions(forest, X, **call).values
-    for some in (slice(700, 705), slice(700, 701)):
-        assert interactions(forest, X[some], **call).values.tobytes() == of_all_rows[some].tobytes()
-    with threads(1):
-        assert (interactions(forest, X, **call).values == of_all_rows).all()
 
 
 def test_a_pipeline_takes_the_rows_and_the_background_through_its_steps():

@@ -22,7 +22,7 @@ import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import air, explain, mda, mdi_oob, oob_importance, penalized_gini, to_forest, ufi
 from splitcredit.importances.mda import permutations
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache as kernel_cache
 from splitcredit.kernels.tree_shap import layout
 from splitcredit.kernels.walks import mda as mda_kernel
 from twins_tree_shap import tree_shap_by_sizes
@@ -367,6 +367,6 @@ def test_tree_shap_of_bags_does_not_depend_on_chunks_of_trees(monkeypatch, rows)
     forest, X, _ = case("three classes")
     values = splitcredit.oob_attributions(forest, X, rows=rows).values
     monkeypatch.setattr(layout, "CHUNK", 1)
-    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    monkeypatch.setattr(kernel_cache, "ARRAYS", kernel_cache.Cache(0))
     in_chunks = splitcredit.oob_attributions(forest, X, rows=rows).values
     assert in_chunks.tobytes() == values.tobytes()

@@ -212,8 +212,8 @@ def test_the_gap_of_values_times_a_power_of_two_is_that_times_its_square(sigma):
 def test_there_is_room_for_all_leaves_and_one_that_is_looked_at():
     """Kernels check no bounds, so too little room would be seen by chance only."""
     forest, _ = boosted()
-    *arrays, depth = exact.kernel_arrays(gap_forest(forest, 0))
-    work = workspace.py_func(exact.Trees(*arrays), forest.n_features, depth)
+    trees = gap_forest(forest, 0)
+    work = workspace.py_func(exact.trees_of(trees), forest.n_features, trees.depth)
     assert len(work.active) == (forest.feature < 0).sum() + 1
 
 

@@ -44,14 +44,6 @@ def test_saabas_equals_treeinterpreter(name):
     assert twins.largest_error(ours.totals(), prediction) <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("name", FITTED)
-def test_baseline_and_attributions_add_up_to_the_prediction(name):
-    model, X, _ = fitted(name)
-    forest = to_forest(model)
-    totals = explain(forest, X, "saabas").totals()
-    assert twins.largest_error(totals, forest.predict(X)) <= twins.ROUNDING
-
-
 @pytest.mark.parametrize("n", [255, 256, 257, 600])
 def test_the_output_of_a_row_has_the_values_that_it_has_among_all(n):
     """Rows of one output are taken together, 256 at a time."""

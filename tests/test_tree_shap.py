@@ -3,7 +3,6 @@
 from fractions import Fraction
 from functools import cache, partial
 
-import numba
 import numpy as np
 import pytest
 
@@ -11,7 +10,6 @@ import splitcredit
 import twins
 from forests import (
     DRAWN,
-    FITTED,
     along_caterpillar,
     caterpillar,
     fitted,
@@ -29,7 +27,7 @@ from splitcredit import (
     rank,
     to_forest,
 )
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache as kernel_cache
 from splitcredit.kernels.tree_shap import explain as kernel
 from splitcredit.kernels.tree_shap import layout, outcome_tables
 from twins_tree_shap import tree_shap_by_sizes
@@ -155,13 +153,6 @@ def test_tree_shap_equals_shap(name):
     assert twins.largest_error(ours.baseline, np.atleast_1d(explainer.expected_value)) <= 1e-10
 
 
-@pytest.mark.parametrize("name", FITTED)
-def test_baseline_and_attributions_add_up_to_the_prediction(name):
-    model, X, _ = fitted(name)
-    forest, X = to_forest(model), X[:: max(1, len(X) // 200)]
-    assert twins.largest_error(explain(forest, X).totals(), forest.predict(X)) <= twins.ROUNDING
-
-
 def test_figure_1_of_lundberg2017():
     """Fever and cough, 25 patients a leaf: in tree B cough matters more, and gets more.
 
@@ -200,33 +191,9 @@ def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, 
     X = rows_on_thresholds(forest, 100)
     before = splitcredit.tree_shap(forest, X, output=output, algorithm=algorithm).values
     monkeypatch.setattr(module, "CHUNK", size)
-    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    monkeypatch.setattr(kernel_cache, "ARRAYS", kernel_cache.Cache(0))
     after = splitcredit.tree_shap(forest, X, output=output, algorithm=algorithm).values
     assert after.tobytes() == before.tobytes()
-
-
-@pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
-@pytest.mark.parametrize("name", MADE)
-def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
-    """Rows in other places of other blocks, which have 256 rows."""
-    forest = MADE[name]
-    if algorithm == "tables" and name == "deep":
-        return
-    X = rows_on_thresholds(forest, 600)
-    values = splitcredit.tree_shap(forest, X, algorithm=algorithm).values
-    for rows in (np.arange(len(X))[::-1], np.arange(3, 400, 7), np.array([599])):
-        assert splitcredit.tree_shap(forest, X[rows], algorithm=algorithm).values.tobytes() == (
-            np.ascontiguousarray(values[rows]).tobytes()
-        )
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        assert (
-            splitcredit.tree_shap(forest, X, algorithm=algorithm).values.tobytes()
-            == values.tobytes()
-        )
-    finally:
-        numba.set_num_threads(before)
 
 
 @pytest.mark.parametrize("name", DRAWN)

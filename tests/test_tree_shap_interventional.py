@@ -131,19 +131,6 @@ def test_values_equal_those_of_shap(name):
     )
 
 
-@pytest.mark.parametrize("name", [*DRAWN, *FITTED])
-def test_baseline_and_attributions_add_up_to_the_prediction(name):
-    if name in DRAWN:
-        forest = DRAWN[name]()
-        X, background = rows(forest, 50, 10)
-    else:
-        model, X, _ = fitted(name)
-        forest = to_forest(model)
-        background, X = X[3 :: len(X) // 10], X[:: len(X) // 40]
-    totals = tree_shap_interventional(forest, X, background).totals()
-    assert twins.largest_error(totals, forest.predict(X)) <= twins.ROUNDING
-
-
 @pytest.mark.parametrize("name", DRAWN)
 def test_baseline_is_the_mean_prediction_over_the_background(name):
     forest = DRAWN[name]()

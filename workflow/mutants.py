@@ -40,13 +40,13 @@ PLACES += ["reproduction/metrics"]
 # The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.
 TESTS = {
     "kernels/(error_free|readers)": "readers convert_lightgbm convert_xgboost prediction_gap",
-    "kernels/(compiled|kept|results)": "first_call kept chunks",
-    "kernels/interventional": "tree_shap_interventional rescaled categories attribution",
+    "kernels/(compiled|cache|results)": "first_call cache chunks",
+    "kernels/interventional": "kernels tree_shap_interventional rescaled categories attribution",
     "kernels/walks/(sage|background)": "sage softmax",
     "kernels/walks/(mda|oob|mdi)": "oob_rows oob mdi training_data",
-    "kernels/walks": "saabas attribution forest",
-    "kernels/tree_shap": "tree_shap oob_rows attribution",
-    "kernels/interactions": "interactions",
+    "kernels/walks": "kernels saabas attribution forest",
+    "kernels/tree_shap": "kernels tree_shap oob_rows attribution",
+    "kernels/interactions": "kernels interactions",
     "kernels/prediction_gap/(sampling|restr)": "prediction_gap_sampling",
     "kernels/prediction_gap/(gap_forest|single)": "gap_forest single_precision",
     "kernels/prediction_gap": "prediction_gap prediction_gap_limits",

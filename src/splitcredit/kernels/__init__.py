@@ -12,7 +12,7 @@ of each file that exists for speed alone. Begin there.
 - `readers`: what libraries write of their models, for converters.
 
 Files shared by the wings: `compiled` (the decorator of every kernel, which is numba's, and
-threads), `nodes` (trees packed for walking, and results kept per forest), `kept` (large ones,
+threads), `nodes` (trees packed for walking, and results kept per forest), `cache` (large ones,
 within a bound on memory), `error_free` (sums and products without rounding errors), `leaf_means`
 (what lies below each node, for converters too), `results` (the array that chunks of rows are
 written to).

@@ -48,18 +48,8 @@ def _weigh(first, last, left, right, cover, value, offsets, mean):
 def summaries(left, right, cover, value) -> tuple[np.ndarray, np.ndarray, int]:
     """Mean and variance of the leaves below each node, by the formulas of `formats._nodes`.
 
-    Parameters
-    ----------
-    value : float64 (n_nodes,)
-    left, right : int (n_nodes,)
-        Children, which come after their parent; -1 at a leaf.
-    cover : float64 (n_nodes,)
-
-    Returns
-    -------
-    mean, variance : float64 (n_nodes,)
-    uncovered : int
-        The first node whose children have cover 0 together, or -1.
+    Returns them, float64 (n_nodes,), and the first node whose children have cover 0 together, or
+    -1. Children come after their parent, and are -1 at a leaf.
     """
     kinds = np.int32, np.int32, np.float64
     arrays = zip((left, right, cover), kinds, strict=True)

@@ -50,16 +50,10 @@ def cached_per_forest(build):
 def packed_nodes(forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Inner nodes as records, several of which share a cache line: one copy for all walks.
 
-    Returns
-    -------
-    nodes : record array (n_inner,)
-        ``threshold`` (in the forest's `x_dtype`, see `lowered`), ``feature`` (the column of the
-        prepared rows, see `credited`), ``left`` and ``right``. Nodes are numbered as in
-        `inner_first`: from n_inner on they are leaves.
-    roots : int32 (n_trees,)
-        In the same form.
-    missing_left : bool (n_inner,)
-        Where NaN goes.
+    Returns records (n_inner,) of the threshold (in the forest's `x_dtype`, see `lowered`), the
+    feature (the column of the prepared rows, see `credited`) and both children; the roots, int32
+    (n_trees,); and where NaN goes, bool (n_inner,). Nodes are numbered as in `inner_first`: from
+    n_inner on they are leaves.
     """
     order = inner_first(forest)
     inner = order[: np.count_nonzero(forest.feature >= 0)]

@@ -15,18 +15,7 @@ _current: ContextVar[Whole | None] = ContextVar("current", default=None)
 
 
 class Whole:
-    """The values of all rows, made when the first chunk is.
-
-    Parameters
-    ----------
-    n_rows : int
-    dtype : dtype
-        Kernels write in double precision: there is no room for them in a result of another type.
-
-    Attributes
-    ----------
-    values : dtype (n_rows, ...), or None
-    """
+    """The values of all rows, made when the first chunk is."""
 
     def __init__(self, n_rows: int, dtype=np.float64):
         self.n_rows, self.dtype, self.values = n_rows, np.dtype(dtype), None

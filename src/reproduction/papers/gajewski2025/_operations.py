@@ -36,18 +36,14 @@ def lists(forest, X, chosen, sigma):
         Sides of the boxes of the active leaves.
     """
     problem = GapProblem(forest, None, sigma, None)
-    *arrays, depth = exact.kernel_arrays(problem.gap_forest)
-    trees = exact.Trees(*arrays)
+    trees, depth = exact.trees_of(problem.gap_forest), problem.gap_forest.depth
     rows, tails = problem.with_tails(X, chosen)
     work = leaf_lists.workspace(trees, X.shape[1], depth)
-    tree_arrays = trees.splits, trees.leaves, trees.box, trees.trees
-    outputs = work.located, work.row_values, work.waiting, work.active, work.active_end
     sides = trees.sides, trees.first, trees.lowered
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         leaf_lists.begin_row(work)
         all_leaves = leaf_lists.take_features(*sides, x, tail, moving, work)
-        row_inputs = x, tail, moving, all_leaves, work.covered
-        _, *sums = reached_leaves.find_leaves(*tree_arrays, *row_inputs, *outputs)
+        _, *sums = reached_leaves.find_leaves(trees, x, tail, moving, all_leaves, work)
         reached_leaves.drop_negligible_leaves(work.active, work.active_end, *sums)
         leaf_lists.list_steps(trees.leaves, trees.above, trees.box, work)
         active_leaves = trees.leaves[work.active["leaf"][: work.active_end[-1]]]

@@ -25,4 +25,8 @@ Against a background, o_i and z_i are 0 or 1, and the integral is a Beta functio
   of rows: the traversal of `tree_shap`. `shares` keeps what each row passes to the children.
 - `pair_tables` credits all pairs of shallow trees: `pair_blocks` explains every outcome of a few
   splits once, and a row looks up its own.
+
+**Arrays.** Prepared rows are (n_samples, n_columns), ``outputs`` int64 (k,), and sets int64
+(n_sets, size), each in rising order. An index is float64 (n_samples, n_sets, k); Shapley values of
+all single features may stand behind it, as n_features more sets.
 """

@@ -11,18 +11,7 @@ from splitcredit.kernels.tree_shap.explain import skip_dependent_output
 
 
 def interaction_index(forest, X, outputs, sets, background=None) -> np.ndarray:
-    """Shapley interaction index of given sets, float64 (n_samples, n_sets, len(outputs)).
-
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows
-    outputs : int64 (k,)
-    sets : int64 (n_sets, size)
-        Different sets, each in rising order.
-    background : prepared rows, optional
-        Without them, the index is path-dependent.
-    """
+    """Shapley interaction index of given sets, float64 (n_samples, n_sets, len(outputs))."""
     table = table_of(sets, forest.n_features)
 
     def explain(some):
@@ -36,9 +25,7 @@ def interaction_index(forest, X, outputs, sets, background=None) -> np.ndarray:
 def interaction_matrix(forest, X, outputs, background=None) -> np.ndarray:
     """Half the index of each pair, and on the diagonal what is left of the Shapley values.
 
-    Returns
-    -------
-    float64 array (n_samples, n_features, n_features, len(outputs))
+    Returns float64 (n_samples, n_features, n_features, len(outputs)).
     """
     pairs, table = present_sets(forest, 2)
     p, n_pairs = forest.n_features, len(pairs)

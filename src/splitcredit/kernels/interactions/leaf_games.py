@@ -13,7 +13,7 @@ The index is v times the sum over k of P_k times the quotients of T. No point is
 
 **Against a background row** the mixture of x (on S) and the background row (elsewhere) comes to
 the leaf if every feature's condition is satisfied. If a condition fails for both rows, none does.
-Let a conditions be satisfied by x alone and b by the background row alone. T must lie among these
+Let a conditions be satisfied by x only and b by the background row only. T must lie among these
 a + b features; let it have c of the a and d of the b. Then the integrand is
 (-1)^d t^(a - c) (1 - t)^(b - d), with the integral (a - c)! (b - d)! / (a - c + b - d + 1)!.
 """
@@ -39,44 +39,24 @@ LEAVES = 256
 
 
 class Room(NamedTuple):
-    """Where a thread keeps the numbers of one leaf.
+    """Where a thread keeps the numbers of one leaf."""
 
-    Parameters
-    ----------
-    group : int64 (rows,)
-        Group of each row.
-    bits : bool (rows, most features on a path)
-        Which conditions the rows of a group satisfy.
-    places : int64 (most sets on a path, size)
-        The features of each wanted set, by their places on the path.
-    numbers : int64 (most sets on a path,)
-    index : float64 (most sets on a path, rows)
-        The index of each set for each group of rows, for a leaf with value 1.
-    """
-
-    group: np.ndarray
+    group: np.ndarray  # int64 (rows,): group of each row
+    # bool (rows, most features on a path): which conditions the rows of a group satisfy
     bits: np.ndarray
+    # int64 (most sets on a path, size): the features of each wanted set, by their places on the
+    # path
     places: np.ndarray
-    numbers: np.ndarray
+    numbers: np.ndarray  # int64 (most sets on a path,)
+    # float64 (most sets on a path, rows): the index of each set for each group of rows, for a leaf
+    # with value 1
     index: np.ndarray
 
 
 def interaction_index(forest, X, outputs, table, sets, background=None) -> np.ndarray:
     """Shapley interaction index of sets of features.
 
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows
-    outputs : int64 (k,)
-    table : SetTable
-    sets : int64 (n_sets, size)
-    background : prepared rows, optional
-        Without them, the index is path-dependent.
-
-    Returns
-    -------
-    float64 array (n_samples, n_sets, k)
+    Returns float64 (n_samples, n_sets, k).
     """
     paths = leaf_paths(forest)
     most, size = int(np.diff(paths.starts).max()), sets.shape[1]
@@ -105,9 +85,7 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
 def _quadrature(most, size):
     """Points and weights on [0, 1] of the exact rule for each number of features on a path.
 
-    Returns
-    -------
-    float64 array (most + 1, 2, points)
+    Returns float64 (most + 1, 2, points).
     """
     rules = np.zeros((most + 1, 2, (most - size) // 2 + 1))
     for width in range(size, most + 1):
@@ -239,7 +217,7 @@ def _against_background(width, numbers, others, betas, room):
     """The sum over the background rows of the index of each wanted set for each group of rows."""
     n_wanted, n_groups, n_others = numbers
     bits, size = room.bits, room.places.shape[1]
-    alone = np.empty(width, np.int64)  # 1: only x satisfies the condition, -1: only the other row
+    only = np.empty(width, np.int64)  # 1: only x satisfies the condition, -1: only the other row
     counts = np.zeros(n_others)
     for group in others.group:
         counts[group] += 1
@@ -249,17 +227,17 @@ def _against_background(width, numbers, others, betas, room):
         for w in range(n_others):
             n_x, n_other, fails = 0, 0, False
             for i in range(width):
-                alone[i] = np.int64(bits[u, i]) - np.int64(others.bits[w, i])
-                n_x += alone[i] > 0
-                n_other += alone[i] < 0
+                only[i] = np.int64(bits[u, i]) - np.int64(others.bits[w, i])
+                n_x += only[i] > 0
+                n_other += only[i] < 0
                 fails |= not (bits[u, i] or others.bits[w, i])
             if fails:
                 continue
             for s in range(n_wanted):
                 sign, n_others_in_set = 1, 0
                 for i in range(size):
-                    sign *= alone[room.places[s, i]]
-                    n_others_in_set += alone[room.places[s, i]] < 0
+                    sign *= only[room.places[s, i]]
+                    n_others_in_set += only[room.places[s, i]] < 0
                 if sign != 0:
                     weight = betas[n_x - size + n_others_in_set, n_other - n_others_in_set]
                     room.index[s, u] += counts[w] * sign * weight

@@ -25,20 +25,11 @@ CONDITION = np.dtype(
 
 
 class LeafPaths(NamedTuple):
-    """Leaves of a forest and the conditions on their paths.
+    """Leaves of a forest and the conditions on their paths."""
 
-    Parameters
-    ----------
-    leaves : int64 (n_leaves,)
-        As nodes of the forest.
-    starts : int64 (n_leaves + 1,)
-        First condition of each leaf.
-    conditions : `CONDITION` records
-        Those of a leaf stand in the order of their features.
-    """
-
-    leaves: np.ndarray
-    starts: np.ndarray
+    leaves: np.ndarray  # int64 (n_leaves,): as nodes of the forest
+    starts: np.ndarray  # int64 (n_leaves + 1,): first condition of each leaf
+    # `CONDITION` records: those of a leaf stand in the order of their features
     conditions: np.ndarray
 
 
@@ -111,18 +102,7 @@ def _write_conditions(first_leaf, last_leaf, nodes, passes, parent, leaves, star
 
 @kernel(inner=True)
 def group_rows(conditions, path, x, group, bits):
-    """Group the rows that satisfy the same conditions of a path; the number of groups.
-
-    Parameters
-    ----------
-    conditions : `CONDITION` records
-    path : (first condition of the path, first behind it)
-    x : float64 (n_columns, n_rows)
-    group : int64 (n_rows,)
-        Written: the group of each row.
-    bits : bool (n_rows, most conditions)
-        Written: whether the rows of a group satisfy each condition.
-    """
+    """Group the rows that satisfy the same conditions of a path; the number of groups."""
     first, last = path
     n_rows, n_groups = x.shape[1], 1
     number = np.empty(2 * n_rows + 2, np.int64)

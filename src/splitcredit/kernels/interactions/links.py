@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.sets import find
 from splitcredit.kernels.tree_shap.blocks import quadratures
@@ -23,38 +23,20 @@ LINK = np.dtype(
 
 
 class Links(NamedTuple):
-    """The pairs of one layout.
+    """The pairs of one layout."""
 
-    Parameters
-    ----------
-    links : `LINK` records
-    starts : int64 (n_entries + 1,)
-        First link of each entry.
-    depths : int32 (n_entries,)
-        Depth of each entry in its tree.
-    """
-
-    links: np.ndarray
-    starts: np.ndarray
-    depths: np.ndarray
+    links: np.ndarray  # `LINK` records
+    starts: np.ndarray  # int64 (n_entries + 1,): first link of each entry
+    depths: np.ndarray  # int32 (n_entries,): depth of each entry in its tree
 
 
 def linked_layouts(forest, outputs, table, keep):
-    """Layouts of the forest for some outputs, each with its links, for the pairs in a table.
-
-    Parameters
-    ----------
-    forest : Forest
-    outputs : int64 (k,)
-    table : SetTable
-    keep : bool
-        Whether the table is that of `present_sets`, and the links are kept in memory.
-    """
+    """Layouts of the forest for some outputs, each with its links, for the pairs in a table."""
 
     def make():
         return ((layout, links_of(layout, table)) for layout, *_ in quadratures(forest, outputs))
 
-    return kept.ARRAYS.items(forest, ("links", *outputs.tolist()), make) if keep else make()
+    return cache.ARRAYS.items(forest, ("links", *outputs.tolist()), make) if keep else make()
 
 
 def links_of(layout, table) -> Links:

@@ -36,53 +36,26 @@ from splitcredit.kernels.tree_shap.lanes import TRIPLE, compute_shares, enter_ed
 
 
 class Space(NamedTuple):
-    """Where a traversal keeps its numbers, for one tree at a time.
+    """Where a traversal keeps its numbers, for one tree at a time."""
 
-    Parameters
-    ----------
-    frames : float64 (depths, threes, 6 * LANES)
-        A and then q of three points.
-    sums : float64 (depths, 2, terms, threes, 3 * LANES)
-        Q of the nodes at a depth: of a second child and of a first child.
-    lane_data : float64 (3, depths, LANES)
-        o below the edge into the depth, s, and o z (s - r).
-    scale : float64 (depths, points)
-        1 / h^2.
-    parts : float64 (threes, 3 * LANES)
-        What each point of a node credits to its feature.
-    total : float64 (2, LANES)
-        Sums over points, for rows with o_j = 1 and with o_j = 0.
-    path : int64 (depths,)
-        The entries above.
-    """
-
-    frames: np.ndarray
+    frames: np.ndarray  # float64 (depths, threes, 6 * LANES): A and then q of three points
+    # float64 (depths, 2, terms, threes, 3 * LANES): Q of the nodes at a depth: of a second child
+    # and of a first child
     sums: np.ndarray
+    # float64 (3, depths, LANES): o below the edge into the depth, s, and o z (s - r)
     lane_data: np.ndarray
-    scale: np.ndarray
-    parts: np.ndarray
+    scale: np.ndarray  # float64 (depths, points): 1 / h^2
+    # float64 (threes, 3 * LANES): what each point of a node credits to its feature
+    by_point: np.ndarray
+    # float64 (2, LANES): sums over points, for rows with o_j = 1 and with o_j = 0
     total: np.ndarray
-    path: np.ndarray
+    path: np.ndarray  # int64 (depths,): the entries above
 
 
 def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
     """Interaction index of numbered pairs and, behind them, Shapley values of single features.
 
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows
-    outputs : int64 (k,)
-    table : SetTable
-    n_pairs : int
-    singles : bool
-        Whether the Shapley value of every feature follows the pairs.
-    keep : bool
-        See `linked_layouts`.
-
-    Returns
-    -------
-    float64 array (n_samples, n_pairs or n_pairs + n_features, k)
+    Returns float64 (n_samples, n_pairs or n_pairs + n_features, k).
     """
     n_sets = n_pairs + (forest.n_features if singles else 0)
     out = np.zeros((len(X), n_sets, len(outputs)))
@@ -166,7 +139,7 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
     entries, terms, depths = layout.entries, layout.terms, links.depths
     linked, link_starts = links.links, links.starts
     frames, sums, lane_data = space.frames, space.sums, space.lane_data
-    scale, parts, total, path = space.scale, space.parts, space.total, space.path
+    scale, by_point, total, path = space.scale, space.by_point, space.total, space.path
     lanes = x.shape[1]
     for lane in range(LANES):
         lane_data[0, 0, lane] = 1.0
@@ -201,7 +174,7 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
                         lane_data,
                         sums,
                         sums,
-                        parts,
+                        by_point,
                     )
                 for g in range(n_triples if begin < end else 0):
                     k = g * TRIPLE
@@ -210,8 +183,8 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
                     c0, c1, c2 = 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1)
                     keep = 0.0 if g == 0 else 1.0
                     for lane in range(lanes):
-                        part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane]
-                        part += c2 * parts[g, 2 * LANES + lane]
+                        part = c0 * by_point[g, lane] + c1 * by_point[g, LANES + lane]
+                        part += c2 * by_point[g, 2 * LANES + lane]
                         total[1, lane] = keep * total[1, lane] + part
                 # The entry's own feature, if wanted, comes before its pairs.
                 for place in range(begin - n_own, end):
@@ -231,14 +204,14 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
                         keep = 0.0 if g == 0 else 1.0
                         if g < last:
                             for lane in range(lanes):
-                                part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane]
-                                part += c2 * parts[g, 2 * LANES + lane]
+                                part = c0 * by_point[g, lane] + c1 * by_point[g, LANES + lane]
+                                part += c2 * by_point[g, 2 * LANES + lane]
                                 total[0, lane] = keep * total[0, lane] + part
                             continue
                         # The total of rows with o_j = 1, or with o_j = 0.
                         for lane in range(lanes):
-                            part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane]
-                            part += c2 * parts[g, 2 * LANES + lane]
+                            part = c0 * by_point[g, lane] + c1 * by_point[g, LANES + lane]
+                            part += c2 * by_point[g, 2 * LANES + lane]
                             part += keep * total[0, lane]
                             is_inside = lane_data[0, above, lane] > 0
                             phi[to, lane] += part if is_inside else total[1, lane]
@@ -271,7 +244,7 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
 
 @kernel(inner=True)
 def _merge_children(
-    in_first, term, d, g, side, place, lanes, scales, frames, lane_data, children, sums, parts
+    in_first, term, d, g, side, place, lanes, scales, frames, lane_data, children, sums, by_point
 ):
     """Q of a node from Q of its children or their values; what each of three points credits."""
     u, v, in_second, other = term.first_value, term.second_value, term.second >= 0, term.second
@@ -282,5 +255,5 @@ def _merge_children(
             at = k * LANES + lane
             below = children[d + 1, 0, other, g, at] if in_second else v
             difference = (children[d + 1, 1, place, g, at] if in_first else u) - below
-            parts[g, at] = scale * frames[d, g, at] * difference * lane_data[2, d, lane]
+            by_point[g, at] = scale * frames[d, g, at] * difference * lane_data[2, d, lane]
             sums[d, side, place, g, at] = below + frames[d, g, 3 * LANES + at] * difference

@@ -20,10 +20,10 @@ from splitcredit.kernels.tree_shap import outcome_tables
 from splitcredit.kernels.tree_shap.group_tables import (
     Tables,
     add_from_tables,
+    cached_nodes,
     chunks,
     credited,
     empty_tables,
-    kept_nodes,
     room_of,
 )
 from splitcredit.kernels.tree_shap.layout import layout_of
@@ -33,7 +33,7 @@ from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 _LOW, _HIGH = np.triu_indices(BITS, 1)
 _N_PAIRS, _N_SETS = len(_LOW), len(_LOW) + BITS
 _TABLE = table_of(np.column_stack([_LOW, _HIGH]), BITS)
-# Bytes of the tables of a forest. Larger ones might not be kept for the next call (`kept`), and to
+# Bytes of the tables of a forest. Larger ones might not be kept for the next call (`cache`), and to
 # make them anew takes longer than to explain a few rows without them.
 _MOST = 1 << 27
 # Numbers in the tables made at a time; what `room_of` counts is for features, and sets are more.
@@ -49,7 +49,7 @@ def pays(forest) -> bool:
     if not outcome_tables.pays(forest):
         return False
     offsets = forest.tree_offsets[: outcome_tables.SAMPLE + 1]
-    groups = groups_of(kept_nodes(forest), forest.value[: offsets[-1]].copy(), offsets)
+    groups = groups_of(cached_nodes(forest), forest.value[: offsets[-1]].copy(), offsets)
     ends, n_features = groups.offsets[:-1], groups.n_features.astype(np.int64)
     if len(ends) == 0:
         return True
@@ -62,18 +62,7 @@ def pays(forest) -> bool:
 def pair_index(forest, X, outputs, pairs) -> np.ndarray:
     """Interaction index of the pairs and, behind them, Shapley values of single features.
 
-    Parameters
-    ----------
-    forest : Forest
-        Its trees are not deeper than `BITS`, as those for which tables pay.
-    X : prepared rows
-    outputs : int64 (k,)
-    pairs : int64 (n_pairs, 2)
-        All that occur on a path, as `sets.present_sets` lists them.
-
-    Returns
-    -------
-    float64 array (n_samples, n_pairs + n_features, k)
+    Returns float64 (n_samples, n_pairs + n_features, k).
     """
     out = np.zeros((len(X), len(pairs) + forest.n_features, len(outputs)))
     (X,) = as_readonly(np.asarray(X, np.float64))
@@ -121,12 +110,12 @@ def _tables(groups, pairs, n_features):
 def _places(features, sets, pairs, n_features):
     """The number in the forest of each set of a group with these features, int64 (n_sets,)."""
     lines, is_pair = np.arange(len(sets)), sets < _N_PAIRS
-    pair, alone = np.where(is_pair, sets, 0), np.where(is_pair, 0, sets - _N_PAIRS)
+    pair, single = np.where(is_pair, sets, 0), np.where(is_pair, 0, sets - _N_PAIRS)
     both = np.column_stack([features[lines, _LOW[pair]], features[lines, _HIGH[pair]]])
     both.sort(axis=1)
     powers = np.array([n_features, 1])
     of_pair = np.searchsorted(pairs @ powers, both @ powers)
-    return np.where(is_pair, of_pair, len(pairs) + features[lines, alone])
+    return np.where(is_pair, of_pair, len(pairs) + features[lines, single])
 
 
 @kernel(parallel=True)

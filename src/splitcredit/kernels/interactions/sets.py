@@ -20,20 +20,11 @@ _SMALLEST = 4  # binary digits of the number of places in a table
 
 
 class SetTable(NamedTuple):
-    """Numbered sets of features.
+    """Numbered sets of features."""
 
-    Parameters
-    ----------
-    keys : int64 (2**k,)
-        -1 where the place is free.
-    numbers : int64 (2**k,)
-    base : int
-        Number of features.
-    """
-
-    keys: np.ndarray
-    numbers: np.ndarray
-    base: int
+    keys: np.ndarray  # int64 (2**k,): -1 where the place is free
+    numbers: np.ndarray  # int64 (2**k,)
+    base: int  # number of features
 
 
 def table_of(sets, n_features) -> SetTable:
@@ -49,10 +40,7 @@ def table_of(sets, n_features) -> SetTable:
 def present_sets(forest, size) -> tuple[np.ndarray, SetTable]:
     """Sets that occur on the path to some leaf, int64 (n_sets, size) in rising order; their table.
 
-    Raises
-    ------
-    ValueError
-        If the features are too many for sets of this size.
+    ValueError if the features are too many for sets of this size.
     """
     check_size(forest, size)
     paths, base = leaf_paths(forest), max(forest.n_features, 2)

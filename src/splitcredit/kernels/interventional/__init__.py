@@ -41,4 +41,11 @@ outcome        the decisions of a row at all nodes of a group of leaves, one bit
   conditions: without it, trees with more features on a path could not be explained.
 - `rescaled` gives each pair (x, z) a factor of its own, for predictions that go through a curve. It
   gathers the background by pattern as `failed_conditions` does, and takes the rows one by one.
+
+**Arrays.** ``XT`` and ``ZT`` are float64 (n_columns, n_samples) and (n_columns, n_background);
+``value`` is float64 (n_nodes, k) for the outputs that are explained. ``edges`` are records
+(n_nodes,) of how each node is entered (`explain._edges`). ``tasks`` are int64 (n_tasks, 4): the
+first and last row of a block, and the first and last column of ``value`` that it wants. ``weights``
+are float64 (most + 1, most + 1), ``factors`` float64 (n_samples, n_background), and sums are added
+to ``out``, float64 (n_features, n_wanted, n_samples).
 """

@@ -16,28 +16,17 @@ from splitcredit.kernels.nodes import cached_per_forest, columns, readonly
 
 
 class CategoryPaths(NamedTuple):
-    """The columns of a forest.
+    """The columns of a forest."""
 
-    Parameters
-    ----------
-    column : int32 (n_nodes,)
-        The column for the edge into each node; -1 at roots and below splits by numbers.
-    first : int
-        Number of the first column: those before it are the prepared rows.
-    above : int (n_columns,)
-        The column of the edge above that has the same feature, -1 if there is none.
-    subset : int (n_columns,)
-        Prepared column of the split.
-    left, missing : bool (n_columns,)
-        Whether the edge goes left, and whether NaN passes it.
-    """
-
+    # int32 (n_nodes,): the column for the edge into each node; -1 at roots and below splits by
+    # numbers
     column: np.ndarray
-    first: int
+    first: int  # number of the first column: those before it are the prepared rows
+    # int (n_columns,): the column of the edge above that has the same feature, -1 if there is none
     above: list
-    subset: list
-    left: list
-    missing: list
+    subset: list  # int (n_columns,): prepared column of the split
+    left: list  # bool (n_columns,): whether the edge goes left, and whether NaN passes it
+    missing: list  # bool (n_columns,)
 
     def appended(self, X) -> np.ndarray:
         """Prepared rows with these columns behind them."""

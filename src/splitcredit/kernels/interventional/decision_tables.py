@@ -9,6 +9,8 @@ have few groups, and most of their leaves are taken one by one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
@@ -32,14 +34,17 @@ LEAST = 4
 CHUNK = 1 << 24
 
 
-def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what groups of leaves give to the rows to `out`; see `failed_conditions.add_leaves`.
+class Groups(NamedTuple):
+    """Groups of leaves; -1 stands where there are fewer than `BITS`."""
 
-    Parameters
-    ----------
-    groups : tuple
-        Of `grouped`, without the last.
-    """
+    decisions: np.ndarray  # int32 (n_groups, BITS): left children of the nodes of the outcome
+    features: np.ndarray  # int32 (n_groups, BITS): those that the nodes test, each once
+    starts: np.ndarray  # int64 (n_groups + 1,): leaves of group g begin at starts[g]
+    leaves: np.ndarray  # int32 (n_grouped,)
+
+
+def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
+    """Add what groups of leaves give to the rows to `out`; see `failed_conditions.add_leaves`."""
     decisions, features, starts, leaves = groups
     n_rows, shape = XT.shape[1], (1 << BITS, features.shape[1], value.shape[1])
     step = max(1, min(len(decisions), CHUNK // (1 + n_rows + 8 * int(np.prod(shape)))))
@@ -47,44 +52,26 @@ def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
     paths = np.empty((step, BITS), CONDITION)
     for first in range(0, len(decisions), step):
         some = slice(first, first + step)
-        shared = decisions[some], features[some], starts[first : first + step + 1], leaves
+        of_starts = starts[first : first + step + 1]
+        shared = Groups(decisions[some], features[some], of_starts, leaves)
         room = paths, outcomes, table
-        _fill(len(shared[0]), edges, shared, value, XT, ZT, weights, room)
+        _fill(len(shared.decisions), edges, shared, value, XT, ZT, weights, room)
         _look_up(len(tasks), outcomes, features[some], table, tasks, out)
 
 
 def grouped(edges, left, bits, least) -> tuple:
     """Group the leaves of all trees.
 
-    Parameters
-    ----------
-    edges : record array (n_nodes,)
-        See `explain`.
-    left : int32 (n_nodes,)
-        Left children, -1 at leaves.
-    bits : int
-        Most decisions of a group, at most `BITS`.
-    least : int
-        Fewest leaves of a group that is not a whole tree.
-
-    Returns
-    -------
-    decisions : int32 (n_groups, BITS)
-        Left children of the nodes that make up the outcome, -1 where there are fewer.
-    features : int32 (n_groups, BITS)
-        Those that the nodes test, each once; -1 where there are fewer.
-    starts : int64 (n_groups + 1,)
-        Leaves of group g are ``leaves[starts[g]:starts[g + 1]]``.
-    leaves : int32 (n_grouped,)
-    rest : int32 (n_rest,)
-        Leaves in no group.
+    Returns what `Groups` has, and the leaves in no group, int32 (n_rest,). A group that is not a
+    whole tree has at least so many leaves.
     """
     group, decisions = _grouped(edges, left, bits, least)
     leaves = np.flatnonzero(left < 0).astype(np.int32)
     leaves = leaves[np.argsort(group[leaves], kind="stable")]
     starts = np.searchsorted(group[leaves], np.arange(len(decisions) + 1))
     features = _features(edges, decisions)
-    return decisions, features, starts - starts[0], leaves[starts[0] :], leaves[: starts[0]]
+    groups = Groups(decisions, features, starts - starts[0], leaves[starts[0] :])
+    return groups, leaves[: starts[0]]
 
 
 @kernel()

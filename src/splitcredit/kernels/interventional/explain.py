@@ -48,14 +48,7 @@ BLOCK = 512
 def tree_shap_interventional(forest, X, outputs, background, limits=None) -> np.ndarray:
     """Interventional TreeSHAP, float64 (n_samples, n_features, len(outputs)).
 
-    Parameters
-    ----------
-    forest : Forest
-    X, background : prepared rows; the background has at least one
-    outputs : int64 (k,)
-        Outputs to explain.
-    limits : tuple of int, optional
-        Other numbers for `leaf_routes`, so that tests and warm-up can send any tree any way.
+    With `limits`, other numbers for `leaf_routes`, tests can send any leaf any way.
     """
     routes = _default_routes(forest) if limits is None else leaf_routes(forest, *limits)
     tasks = [(a, b, 0, len(outputs)) for a, b in _blocks(0, len(X))]
@@ -82,17 +75,10 @@ def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
 
 
 def tree_shap_rescaled(forest, X, background, factors, features=failed_conditions.BITS):
-    """Interventional TreeSHAP of the only output, each pair times its factor, (n_samples, p).
+    """Interventional TreeSHAP of the only output, each pair times its factor.
 
-    Returns float64 (n_samples, n_features).
-
-    Parameters
-    ----------
-    forest : Forest with one output
-    X, background : prepared rows; the background has at least one
-    factors : float64 (n_samples, n_background)
-    features : int
-        Most features on a path that is not taken by pairs; lower in tests.
+    Returns float64 (n_samples, n_features). `features` is the most on a path that is not taken by
+    pairs, and lower in tests only.
     """
     edges, _, rest, long, most = _ungrouped_routes(forest, features)
     paths = category_paths(forest)
@@ -151,33 +137,16 @@ def _ungrouped_routes(forest, features):
 def leaf_routes(forest, decisions, features, least=decision_tables.LEAST):
     """Assign each leaf to one of three algorithms by the tree above and around it.
 
-    Parameters
-    ----------
-    forest : Forest
-    decisions : int
-        Most decisions in a group of leaves, at most `decision_tables.BITS`.
-    features : int
-        Most features on a path that is not taken by pairs, at most `failed_conditions.BITS`.
-    least : int
-        Fewest leaves of a group that is not a whole tree.
-
-    Returns
-    -------
-    edges : record array (n_nodes,)
-    groups : tuple of arrays
-        See `decision_tables.grouped`.
-    rest, long : int32
-        Leaves in no group, with at most `features` different features on their paths and with more.
-    most : int
-        Most features on any path.
+    Returns the edges, the groups of leaves, the other leaves with at most so many features on their
+    paths and those with more, int32, and the most features on any path.
     """
     edges = _edges(forest)
     leaves = np.flatnonzero(forest.feature < 0)
     width = np.zeros(len(leaves), np.int64)
     failed_conditions.count_features(len(leaves), edges, leaves, forest.n_features, width)
-    *groups, ungrouped = decision_tables.grouped(edges, forest.left, decisions, least)
+    groups, ungrouped = decision_tables.grouped(edges, forest.left, decisions, least)
     short = width[np.searchsorted(leaves, ungrouped)] <= features
-    return edges, tuple(groups), ungrouped[short], ungrouped[~short], int(width.max())
+    return edges, groups, ungrouped[short], ungrouped[~short], int(width.max())
 
 
 def _edges(forest):

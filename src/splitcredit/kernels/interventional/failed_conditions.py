@@ -43,22 +43,7 @@ CONDITION = np.dtype(
 
 
 def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what leaves give to the rows, one leaf after the other, to `out`.
-
-    Parameters
-    ----------
-    edges : record array (n_nodes,)
-        How each node is entered; see `explain.leaf_routes`.
-    leaves : int32 (n_leaves,)
-        With at most `BITS` different features on their paths.
-    value : float64 (n_nodes, n_columns)
-    XT, ZT : prepared rows and background, transposed
-    tasks : int64 (n_tasks, 4)
-        First and last row of a block, first and last column of `value` that they want.
-    weights : float64 (most + 1, most + 1)
-        (a - 1)! b! / (a + b)! at [b, a].
-    out : float64 (n_features, n_wanted, n_samples)
-    """
+    """Add what leaves give to the rows, one leaf after the other, to `out`."""
     widest = min(BITS, len(weights) - 1)
     n_words = (ZT.shape[1] + 63) // 64
     bytes_a_leaf = ZT.shape[1] * ENTRY.itemsize + widest * (24 + 8 * n_words)

@@ -28,23 +28,7 @@ from splitcredit.kernels.interventional.leaf_pairs import CHUNK, fails, merged_p
 
 
 def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) -> None:
-    """Add what leaves give to the rows, each pair times its factor, to `out`.
-
-    Parameters
-    ----------
-    edges : record array (n_nodes,)
-        How each node is entered; see `explain.leaf_routes`.
-    leaves : int32 (n_leaves,)
-        With at most `failed_conditions.BITS` different features on their paths.
-    value : float64 (n_nodes, 1)
-    XT, ZT : prepared rows and background, transposed
-    factors : float64 (n_samples, n_background)
-    tasks : int64 (n_tasks, 4)
-        First and last row of a block; the last two are 0 and 1.
-    weights : float64 (most + 1, most + 1)
-        (a - 1)! b! / (a + b)! at [b, a].
-    out : float64 (n_features, 1, n_samples)
-    """
+    """Add what leaves give to the rows, each pair times its factor, to `out`."""
     paths = np.empty((len(tasks), min(BITS, len(weights) - 1)), CONDITION)
     _blocks(len(tasks), edges, leaves, value, (XT, ZT, factors), tasks, weights, paths, out)
 

@@ -37,8 +37,8 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
 - `leaf_lists` lists the nodes above them that matter, and holds the working memory of a thread.
 - `shares` holds its innermost loops: the probabilities of all sides of a feature, once a row, and
   the share of each leaf's interval that a node of another tree covers, for 256 leaves at a time.
-- `twofold` repeats the sum with twice the digits. It is used only where trees cancel each other
-  nearly completely, so that the plain sum would keep few digits.
+- `double_double` repeats the sum with twice the digits. It is used only where trees cancel each
+  other nearly completely, so that the plain sum would keep few digits.
 - `single_precision` works out the gap as the authors' program does, with its rounding and so with
   its many ties. It exists to tell how far the precision decides a printed ranking.
 - `sampling` estimates the same gap, or its absolute form in OpenXAI's PGI, from samples of noise.
@@ -47,4 +47,11 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
   x; what remains of the trees is mostly shallow and is evaluated on blocks of samples without
   jumps. A sampled gap of all features is 5.2 times as fast as the same predictions by XGBoost
   (``docs/benchmarks.md``).
+
+**Arrays.** X is float64 (n_samples, n_features), not NaN where a feature is chosen; ``chosen`` and
+``perturbed`` are bool (n_pairs, n_features), ``rows`` and ``streams`` int64 (n_pairs,), and
+``tails`` float64 (n_samples, n_cuts + 2). ``scale`` is float64 (n_features,), what noise is
+multiplied by. The ``pool`` of noise is float32 (n_streams, n_columns, n_available), column j for
+the j-th perturbed feature; ``counts`` are int64, rising. A gap is float64 (n_pairs,), a sampled one
+(n_pairs, n_counts).
 """

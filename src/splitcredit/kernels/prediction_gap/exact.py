@@ -21,7 +21,7 @@ together are below the last digit of the result. They are left out, by a bound
 (`reached_leaves.drop_negligible_leaves`).
 
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
-the digits (`twofold`). Boosted trees of real data have not been seen to need it.
+the digits (`double_double`). Boosted trees of real data have not been seen to need it.
 
 Each pair of a row and a set belongs to one thread, and the order of its sums depends on the pair
 alone.
@@ -35,6 +35,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.prediction_gap.double_double import gap_in_double_doubles
 from splitcredit.kernels.prediction_gap.leaf_lists import (
     begin_row,
     list_steps,
@@ -48,7 +49,6 @@ from splitcredit.kernels.prediction_gap.shares import (
     expected_row,
     fill_table,
 )
-from splitcredit.kernels.prediction_gap.twofold import gap_twofold
 
 # Trees cancel each other if the mean square of their sum is below this part of the sum of their
 # mean squares.
@@ -59,33 +59,15 @@ def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
     """PG^2 of pairs of a row and a set of features.
 
     Returns float64 (n_pairs,).
-
-    Parameters
-    ----------
-    gap_forest : GapForest
-    X : float64 (n_samples, n_features)
-        Not NaN where chosen.
-    tails : float64 (n_samples, n_cuts + 2)
-        Probability that the perturbed value goes where x does not, at each cut.
-    rows : int64 (n_pairs,)
-    chosen : bool (n_pairs, n_features)
-    done : callable, optional
-        Called with the shares of the pairs that were done since its last call.
     """
     out, n = np.zeros(len(rows)), len(rows)
     report = (lambda pairs: done(pairs / n)) if done else None
     if n and len(gap_forest.trees):
-        arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen)
-        _gaps(n, *arrays, out, done=report)
+        arrays = gap_forest.depth, *as_readonly(X, tails, rows, chosen)
+        _gaps(n, trees_of(gap_forest), *arrays, out, done=report)
     elif done:
         done(1.0)
     return out / gap_forest.divisor
-
-
-def kernel_arrays(gap_forest):
-    """Arrays of a `GapForest` in the order of `Trees`, and its depth: single arrays for numba."""
-    f = gap_forest
-    return f.splits, f.leaves, f.above, f.box, f.sides, f.first, f.trees, f.cuts.lowered, f.depth
 
 
 class Trees(NamedTuple):
@@ -101,26 +83,14 @@ class Trees(NamedTuple):
     lowered: np.ndarray  # of the cuts
 
 
+def trees_of(gap_forest) -> Trees:
+    """The arrays of a `GapForest` that the kernels take."""
+    f = gap_forest
+    return Trees(f.splits, f.leaves, f.above, f.box, f.sides, f.first, f.trees, f.cuts.lowered)
+
+
 @kernel(parallel=True)
-def _gaps(
-    first_pair,
-    last_pair,
-    splits,
-    leaves,
-    above,
-    box,
-    sides,
-    first,
-    trees,
-    lowered,
-    depth,
-    X,
-    tails,
-    rows,
-    chosen,
-    out,
-):
-    forest = Trees(splits, leaves, above, box, sides, first, trees, lowered)
+def _gaps(first_pair, last_pair, forest, depth, X, tails, rows, chosen, out):
     work = workspace(forest, X.shape[1], depth)
     for i in range(first_pair, last_pair):
         if i == first_pair or rows[i] != rows[i - 1]:
@@ -133,27 +103,12 @@ def gap(forest, x, tails, chosen, work):
     """PG^2 of one row and set; `begin_row` is called first for each row."""
     all_leaves = take_features(forest.sides, forest.first, forest.lowered, x, tails, chosen, work)
     for canceled in (False, True):
-        _, squares, largest = find_leaves(
-            forest.splits,
-            forest.leaves,
-            forest.box,
-            forest.trees,
-            x,
-            tails,
-            chosen,
-            all_leaves,
-            work.covered,
-            work.located,
-            work.row_values,
-            work.waiting,
-            work.active,
-            work.active_end,
-        )
+        _, squares, largest = find_leaves(forest, x, tails, chosen, all_leaves, work)
         if not canceled:
             drop_negligible_leaves(work.active, work.active_end, squares, largest)
         list_steps(forest.leaves, forest.above, forest.box, work)
         if canceled:
-            return max(gap_twofold(forest.leaves, forest.box, work), 0.0)
+            return max(gap_in_double_doubles(forest.leaves, forest.box, work), 0.0)
         sums, active, total, squares = work.sums, work.active, 0.0, 0.0
         n, results = work.active_end[-1], expected_row(sums)
         for begin in range(0, n, BLOCK):

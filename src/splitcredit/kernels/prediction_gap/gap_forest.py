@@ -400,13 +400,7 @@ def _cuts(forest, splits):
 
 
 def _sides(feature, low, high, n_cuts, n_features):
-    """The distinct sides by feature, the first of each feature, and the number of each given one.
-
-    Parameters
-    ----------
-    feature, low, high : int64 (n,)
-        See `Listed`.
-    """
+    """The distinct sides by feature, the first of each feature, and the number of each side."""
     order = np.lexsort((high, low, feature))
     given = np.stack([feature, low, high])[:, order]
     is_new = np.ones(len(order), np.bool_)

@@ -126,10 +126,7 @@ def begin_row(work):
 def take_features(sides, first, lowered, x, tails, chosen, work):
     """Give the chosen features places in the table, and work out their sides if not yet known.
 
-    Returns
-    -------
-    all_leaves : bool
-        How `find_leaves` is to list the leaves.
+    Returns whether `find_leaves` is to look at all leaves.
     """
     slot, mass_below, limits, width = work.slot, work.mass_below, work.limits, work.width
     used, n_chosen, missing = 0, 0, False

@@ -86,17 +86,6 @@ def normal_tails(cuts, X, wanted, scales, deviation) -> np.ndarray:
     """Probability that a value with normal noise lies on the other side of each cut.
 
     Returns float64 (n_samples, n_cuts + 2), with 0 for the cuts at infinity.
-
-    Parameters
-    ----------
-    cuts : Cuts
-        See `gap_forest`.
-    X : float64 (n_samples, n_features)
-    wanted : bool (n_samples, n_features)
-        Features that are perturbed; the others' probabilities are 0.
-    scales : float64 (n_features,)
-    deviation : float
-        Standard deviation of the noise before it is multiplied by the scale.
     """
     out = np.zeros((len(X), len(cuts.lowered)))
     arrays = as_readonly(X, wanted, scales, cuts.first, cuts.threshold, cuts.lowered)

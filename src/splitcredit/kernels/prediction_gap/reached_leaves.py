@@ -43,35 +43,16 @@ def _row_value(splits, leaves, k, x):
 
 
 @kernel(inner=True)
-def find_leaves(
-    splits,
-    leaves,
-    box,
-    trees,
-    x,
-    tails,
-    chosen,
-    all_leaves,
-    covered,
-    located,
-    row_values,
-    waiting,
-    active,
-    active_end,
-):
+def find_leaves(forest, x, tails, chosen, all_leaves, work):
     """List the leaves that x' can reach and whose value is not that of the leaf of x.
 
     Either by walks, or by a look at all leaves. Both give the same list.
 
-    Returns
-    -------
-    n : int
-        Leaves.
-    squares : float
-        Sum over the trees of the mean squares of g.
-    largest : float
-        Sum over the trees of the largest absolute g.
+    Returns how many they are, and the sums over the trees of the mean squares of g and of the
+    largest absolute g.
     """
+    splits, leaves, _, box, _, _, trees, _ = forest
+    located, row_values, active_end = work.located, work.row_values, work.active_end
     bits = _bits(chosen)
     n, squares, largest = np.uint64(0), 0.0, 0.0
     for t in range(len(trees)):
@@ -84,33 +65,20 @@ def find_leaves(
         of_row = row_values[t]
         if all_leaves:
             own = trees[t].leaf, trees[t].leaf_end
-            n, squares, of_tree = _sift(leaves, box, own, of_row, covered, active, n, squares)
+            found = _sift(leaves, box, own, of_row, work.covered, work.active, n, squares)
         else:
-            n, squares, of_tree = _walk(
-                splits,
-                leaves,
-                box,
-                root,
-                x,
-                tails,
-                chosen,
-                of_row,
-                covered,
-                waiting,
-                active,
-                n,
-                squares,
-            )
+            found = _walk(forest, root, x, tails, chosen, of_row, work, n, squares)
+        n, squares, of_tree = found
         largest += of_tree
         active_end[t] = n
     return n, squares, largest
 
 
 @kernel(inner=True)
-def _walk(
-    splits, leaves, box, root, x, tails, chosen, of_row, covered, waiting, active, n, squares
-):
+def _walk(forest, root, x, tails, chosen, of_row, work, n, squares):
     """List leaves of one tree by a walk, which enters no side less probable than `NEGLIGIBLE`."""
+    splits, leaves, box = forest.splits, forest.leaves, forest.box
+    covered, waiting, active = work.covered, work.waiting, work.active
     n_splits, of_tree = np.uint64(len(splits)), 0.0
     n_waiting = np.uint64(1)
     waiting[0] = root

@@ -24,57 +24,36 @@ UNIT = 3
 
 
 class Nodes(NamedTuple):
-    """Nodes of a forest, with the values of one output.
+    """Nodes of a forest, with the values of one output."""
 
-    Parameters
-    ----------
-    feature, left, right : int32 (n_nodes,)
-    threshold : x_dtype (n_nodes,)
-        For the comparison ``x <= threshold``; see `splitcredit.kernels.nodes.lowered`.
-    missing_left : bool (n_nodes,)
-    value : float32 or float64 (n_nodes,)
-        In single precision where that holds all of them, as XGBoost's: selecting takes half the
-        time then.
-    offsets : int64 (n_trees + 1,)
-    """
-
-    feature: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
+    feature: np.ndarray  # int32 (n_nodes,)
+    left: np.ndarray  # int32 (n_nodes,)
+    right: np.ndarray  # int32 (n_nodes,)
+    # x_dtype (n_nodes,): for the comparison ``x <= threshold``; see
+    # `splitcredit.kernels.nodes.lowered`
     threshold: np.ndarray
-    missing_left: np.ndarray
+    missing_left: np.ndarray  # bool (n_nodes,)
+    # float32 or float64 (n_nodes,): in single precision where that holds all of them, as XGBoost's:
+    # selecting takes half the time then
     value: np.ndarray
-    offsets: np.ndarray
+    offsets: np.ndarray  # int64 (n_trees + 1,)
 
 
 class Restricted(NamedTuple):
-    """Trees of a forest as functions of the perturbed features only; space for one pair.
+    """Trees of a forest as functions of the perturbed features only; space for one pair."""
 
-    Parameters
-    ----------
-    node : int32 (n_nodes,)
-        The node that stands for each: itself, or the one below at which a perturbed feature is
-        tested or a leaf is reached.
-    height : int32 (n_nodes,)
-        Most splits on a path down from it, of nodes that stand for themselves.
-    steps : int32 (n_trees, 2)
-        Height and root of each tree that is not constant.
-    center : float64 (n_trees,)
-        Its value at x.
-    column : uint32 (n_trees, 16), threshold : x_dtype (n_trees, 16)
-        Splits of the tree by their place, if its height is at most `UNIT` + 1: the root of the
-        whole at 0, then two units of 7, numbered from 1 and 9 as in a heap.
-    value : like Nodes.value (n_trees, 16)
-        The leaves of the two units.
-    """
-
+    # int32 (n_nodes,): the node that stands for each: itself, or the one below at which a perturbed
+    # feature is tested or a leaf is reached
     node: np.ndarray
+    # int32 (n_nodes,): most splits on a path down from it, of nodes that stand for themselves
     height: np.ndarray
-    steps: np.ndarray
-    center: np.ndarray
-    column: np.ndarray
-    threshold: np.ndarray
-    value: np.ndarray
+    steps: np.ndarray  # int32 (n_trees, 2): height and root of each tree that is not constant
+    center: np.ndarray  # float64 (n_trees,): its value at x
+    # Splits of the tree by their place, if its height is at most `UNIT` + 1: the root of the whole
+    # at 0, then two units of 7, numbered from 1 and 9 as in a heap.
+    column: np.ndarray  # uint32 (n_trees, 16)
+    threshold: np.ndarray  # x_dtype (n_trees, 16)
+    value: np.ndarray  # like Nodes.value (n_trees, 16): the leaves of the two units
 
 
 def nodes_of(forest, output) -> Nodes:
@@ -111,18 +90,8 @@ def space(nodes):
 def restrict(nodes, X, row, columns, low, high, trees):
     """Restrict all trees to some features and ranges; the number of those that are not constant.
 
-    Parameters
-    ----------
-    nodes : Nodes
-    X : prepared rows (n_samples, n_features)
-    row : int
-        That decides the splits on the other features.
-    columns : int32 (n_features,)
-        Number of each feature among those left, -1 for the others.
-    low, high : x_dtype (n_features,)
-        Range of the values of the features that are left; the row's own lies in it.
-    trees : Restricted
-        Filled.
+    `columns` numbers the features that are left, -1 for the others, whose splits the row decides.
+    The values of the former are from `low` to `high`, between which the row's own lies.
     """
     feature, _, _, threshold, _, value, offsets = nodes
     node, height, steps, center = trees.node, trees.height, trees.steps, trees.center
@@ -212,19 +181,7 @@ def _fill(nodes, columns, trees, t, top, start, levels):
 
 @kernel(inner=True)
 def add_all(nodes, columns, trees, n_trees, x, n, gap, left, right):
-    """Write the sums of the trees, less those for the row, of n samples.
-
-    Parameters
-    ----------
-    nodes, columns, trees, n_trees
-        As `restrict` had and left them.
-    x : x_dtype (n_columns, block)
-        Samples; rows are features.
-    n : int
-    gap : float64 (block,)
-    left, right : like Nodes.value (block,)
-        Space.
-    """
+    """Write the sums of the trees, less those for the row, of n samples."""
     column, threshold, value, center = trees.column, trees.threshold, trees.value, trees.center
     steps = trees.steps
     gap[:n] = 0.0

@@ -5,8 +5,8 @@ For one pair of a row x and a set of perturbed features, the trees are restricte
 evaluated on a block of samples at a time. Only features that the restricted trees test are
 perturbed. The base and all that x' does not change cancel without rounding.
 
-Sums of a block are made in `PARTS` parts, the same for every list of counts: a mean over the first
-n samples depends on those samples alone.
+A block has `PARTIAL_SUMS` sums, the same for every list of counts: a mean over the first n samples
+depends on those samples alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from splitcredit.kernels.prediction_gap.restricted_trees import (
 
 # Samples in one block: those of ten features stay in the first cache.
 BLOCK = 512
-# Partial sums of a block.
-PARTS = 8
+# Sums of a block that are added up at its end.
+PARTIAL_SUMS = 8
 
 
 def sampled_gaps(
@@ -37,21 +37,6 @@ def sampled_gaps(
     """Means of the squared or absolute prediction gap over the first samples of a stream.
 
     Returns float64 (n_pairs, n_counts).
-
-    Parameters
-    ----------
-    forest : Forest
-    output : int
-    X : prepared rows (n_pairs, n_features)
-        Without NaN in perturbed features.
-    perturbed : bool (n_pairs, n_features)
-    scale : float64 (n_features,)
-        What the noise of each feature is multiplied by.
-    pool : float32 (n_streams, n_columns, n_available)
-        Noise; column j is that of the j-th perturbed feature, in the order of the features.
-    streams : int64 (n_pairs,)
-    counts : int64 (n_counts,), rising, from 1 to n_available
-    absolute : bool
     """
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.
@@ -152,14 +137,14 @@ def _perturb(x, scale, pool, stream, column, first, n, out):
 
 @kernel(inner=True)
 def _sum(gap, n, absolute):
-    """Sum of squares or absolute values of the first n, in `PARTS` parts."""
-    parts, whole = np.zeros(PARTS), n - n % PARTS
-    for i in range(0, whole, PARTS):
-        for p in range(PARTS):
-            parts[p] += abs(gap[i + p]) if absolute else gap[i + p] * gap[i + p]
+    """Sum of squares or absolute values of the first n, by `PARTIAL_SUMS` sums."""
+    partial, whole = np.zeros(PARTIAL_SUMS), n - n % PARTIAL_SUMS
+    for i in range(0, whole, PARTIAL_SUMS):
+        for p in range(PARTIAL_SUMS):
+            partial[p] += abs(gap[i + p]) if absolute else gap[i + p] * gap[i + p]
     for i in range(whole, n):
-        parts[i - whole] += abs(gap[i]) if absolute else gap[i] * gap[i]
+        partial[i - whole] += abs(gap[i]) if absolute else gap[i] * gap[i]
     total = 0.0
-    for p in range(PARTS):
-        total += parts[p]
+    for p in range(PARTIAL_SUMS):
+        total += partial[p]
     return total

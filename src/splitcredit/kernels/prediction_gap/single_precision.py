@@ -99,20 +99,8 @@ def single_forest(forest, output: int) -> SingleForest:
 def greedy(trees, X, scales, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rankings by the largest gap in single precision; equal is what is equal as float32.
 
-    Parameters
-    ----------
-    trees : SingleForest
-    X : float32 (n_samples, n_features), without NaN
-    scales : float64 (n_features,), above 0
-        Standard deviations of the normal noise.
-    order : int64 (n_ranked, n_features)
-        Row k: the features in the order in which equal ones are taken in place k.
-
-    Returns
-    -------
-    rankings : int64 (n_samples, n_ranked)
-    gaps : float64 (n_samples, n_ranked)
-    tied : bool (n_samples, n_ranked)
+    Row k of `order` has the features in the order in which equal ones are taken in place k. Returns
+    rankings, gaps, and whether there was a tie, each (n_samples, n_ranked).
     """
     n, d = len(X), len(order)
     rankings, gaps_, tied = np.zeros((n, d), np.int64), np.zeros((n, d)), np.zeros((n, d), np.bool_)

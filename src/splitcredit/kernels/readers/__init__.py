@@ -14,4 +14,7 @@ speed alone: on the page ``docs/benchmarks.md`` times *end to end* include them,
 - `records` finds the arrays of XGBoost's trees.
 
 What they cannot read for certain is left to Python, which reads or refuses it.
+
+**Arrays.** A text is bytes, or uint8 (n_characters,), read-only. Places in it are int64: where
+lists or objects begin and end, -1 where there is none, and how many numbers there is room for.
 """

@@ -48,17 +48,6 @@ def read(text, begins, ends, places, lengths, out) -> np.ndarray:
 
     Returns int64 (n_lists,). How many numbers each list has. ValueError if something in a list is
     no number.
-
-    Parameters
-    ----------
-    text : uint8 (n_characters,), read-only
-    begins, ends : int64 (n_lists,)
-        Where each list begins and ends in the text; a list from -1 is empty.
-    places : int64 (n_lists,)
-        Where its first number is written.
-    lengths : int64 (n_lists,)
-        How many numbers there is room for; more are counted and not written.
-    out : float64 (n,)
     """
     counts, is_read = np.zeros(len(begins), np.int64), np.ones(len(begins), np.bool_)
     _read(text, begins, ends, places, lengths, powers(), counts, is_read, out)

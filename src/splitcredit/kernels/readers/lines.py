@@ -13,16 +13,7 @@ END, EQUALS = ord("\n"), ord("=")
 def find(text, keys) -> tuple[np.ndarray, np.ndarray]:
     """Where the contents of some keys begin and end.
 
-    Parameters
-    ----------
-    text : bytes
-        Whole lines; ``Tree=`` begins a tree.
-    keys : sequence of str
-
-    Returns
-    -------
-    begins, ends : int64 (n_keys, n_trees)
-        -1 where a tree lacks the key.
+    Returns both as int64 (n_keys, n_trees), -1 where a tree lacks the key. ``Tree=`` begins a tree.
     """
     names = [FIRST_KEY, *(key.encode() for key in keys)]
     # One character is counted in a tenth of the time of a word.
@@ -69,15 +60,7 @@ def _key(text, start, n, keys, lengths):
 def table_of(names) -> tuple[np.ndarray, np.ndarray]:
     """Characters and lengths of some names.
 
-    Parameters
-    ----------
-    names : sequence of bytes
-
-    Returns
-    -------
-    characters : uint8 (n_names, most characters)
-        A name a row, with zeros behind it.
-    lengths : int64 (n_names,)
+    Returns uint8 (n_names, most characters), with zeros behind a name, and int64 (n_names,).
     """
     lengths = np.array([len(name) for name in names], np.int64)
     characters = np.zeros((len(names), max(lengths, default=0)), np.uint8)

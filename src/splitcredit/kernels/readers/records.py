@@ -24,21 +24,14 @@ HEAD_OF_ARRAY, HEAD_OF_TEXT, HEAD_OF_KEY = len("[$l#L") + 8, len("SL") + 8, len(
 
 
 class Places(NamedTuple):
-    """Where objects and what they have for some keys stand in a document.
+    """Where objects and what they have for some keys stand in a document."""
 
-    Parameters
-    ----------
-    starts : int64 (n_objects,)
-        Where each object begins.
-    begins, lengths : int64 (n_keys, n_objects)
-        Where numbers of an array, or a text, begin, and how many there are.
-    markers : int64 (n_keys, n_objects)
-        Marker of the type of an array, the same in all objects; 0 for texts and single numbers.
-    """
-
-    starts: np.ndarray
+    starts: np.ndarray  # int64 (n_objects,): where each object begins
+    # int64 (n_keys, n_objects): where numbers of an array, or a text, begin, and how many there are
     begins: np.ndarray
-    lengths: np.ndarray
+    lengths: np.ndarray  # int64 (n_keys, n_objects)
+    # int64 (n_keys, n_objects): marker of the type of an array, the same in all objects; 0 for
+    # texts and single numbers
     markers: np.ndarray
 
     def of(self, objects: slice) -> Places:
@@ -49,23 +42,8 @@ class Places(NamedTuple):
 def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
     """Find what objects that follow each other have for some keys.
 
-    Parameters
-    ----------
-    content : bytes or bytearray
-        The whole document.
-    at : int
-        Where the first object begins.
-    n_objects : int
-    keys : sequence of str
-        Of the objects, or of objects in them.
-
-    Returns
-    -------
-    places : Places or None
-        None if an object lacks a key, has an array of another type than the first object, or is
-        not read here.
-    stop : int
-        Where the last object ends.
+    Returns the places, and where the last object ends. The places are None if an object lacks a
+    key, has an array of another type than the first object, or is not read here.
     """
     table, lengths = table_of([key.encode() for key in keys])
     # A damaged number of objects would take memory for as many; each has all keys.
@@ -84,12 +62,6 @@ def joined(content, begins, sizes) -> np.ndarray:
     """Parts of a document, one after the other.
 
     Returns uint8 (n,).
-
-    Parameters
-    ----------
-    content : bytes or bytearray
-    begins, sizes : int64 (n_parts,)
-        In bytes.
     """
     out = np.empty(sizes.sum(), np.uint8)
     _join(readonly(np.frombuffer(content, np.uint8)), begins, sizes, out)

@@ -49,4 +49,10 @@ The first child of a node is the one below which more outputs vary. It is visite
   `group_tables` has the form of the tables, which interactions share, and the look-up.
 - `oob` is the traversal of `blocks` with each tree explaining only its in-bag or only its
   out-of-bag rows: SHAP_in and SHAP_oob of loecher2022.
+
+**Arrays.** Prepared rows are float64 (n_samples, n_columns), read-only; ``rows`` are the numbers of
+those that are explained, int64; ``outputs`` are int64 (n_explained,), and terms name an output by
+its place in there. A block has x, float64 (n_columns, lanes), and phi, float64 (n_features *
+n_outputs, lanes). Attributions are added to ``out``, float64 (n_rows, n_features, n_explained).
+Fields of named tuples have their types beside them.
 """

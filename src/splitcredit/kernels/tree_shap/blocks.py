@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.lanes import (
@@ -73,55 +73,31 @@ AT, DONE, STACK, BASE = 0, 1, 2, 3
 
 
 class Space(NamedTuple):
-    """Where a traversal keeps its numbers, for one tree at a time.
+    """Where a traversal keeps its numbers, for one tree at a time."""
 
-    Parameters
-    ----------
-    frames : float64 (depths, threes, 3 * STRIDE)
-        A of three points.
-    sums : float64 (2, places, threes, 3 * STRIDE)
-        Q, on two stacks.
-    lane_data : float64 (3, depths, STRIDE)
-        o below the edge into the depth, s, and o z (s - r).
-    shares : float64 (3, depths, points)
-        1 / h^2, and q where o = 1: of rows that go to the first child, and of the others.
-    total : float64 (STRIDE,)
-        Sums over the points.
-    path : int64 (5, depths)
-        Of each node on the path: its entry, its children done, the stack that its Q goes to, and
-        the heights of both stacks when it is entered.
-    heights : int64 (2,)
-        Of the stacks.
-    """
-
-    frames: np.ndarray
-    sums: np.ndarray
+    frames: np.ndarray  # float64 (depths, threes, 3 * STRIDE): A of three points
+    sums: np.ndarray  # float64 (2, places, threes, 3 * STRIDE): Q, on two stacks
+    # float64 (3, depths, STRIDE): o below the edge into the depth, s, and o z (s - r)
     lane_data: np.ndarray
+    # float64 (3, depths, points): 1 / h^2, and q where o = 1: of rows that go to the first child,
+    # and of the others
     shares: np.ndarray
-    total: np.ndarray
+    total: np.ndarray  # float64 (STRIDE,): sums over the points
+    # int64 (5, depths): of each node on the path: its entry, its children done, the stack that its
+    # Q goes to, and the heights of both stacks when it is entered
     path: np.ndarray
-    heights: np.ndarray
+    heights: np.ndarray  # int64 (2,): of the stacks
 
 
 class Quadrature(NamedTuple):
-    """A layout with what its trees need of space, threes of points, and their rules.
-
-    Parameters
-    ----------
-    layout : TreeLayout
-    extents : (int, int, int)
-        Most depths, threes of points and places of a tree, for `workspace`.
-    triples : int64 (n_trees,)
-        Threes of points that are exact for each tree.
-    points, weights : float64 (most triples + 1, points)
-        On [0, 1], for each number of threes.
-    """
+    """A layout with what its trees need of space, threes of points, and their rules."""
 
     layout: TreeLayout
+    # most depths, threes of points and places of a tree, for `workspace`
     extents: tuple[int, int, int]
-    triples: np.ndarray
-    points: np.ndarray
-    weights: np.ndarray
+    triples: np.ndarray  # int64 (n_trees,): threes of points that are exact for each tree
+    points: np.ndarray  # float64 (most triples + 1, points): on [0, 1], for each number of threes
+    weights: np.ndarray  # float64 (most triples + 1, points)
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
@@ -144,19 +120,12 @@ def _block_size(n_rows):
 
 
 def quadratures(forest, outputs):
-    """What `quadrature` gives for each layout of the forest.
-
-    Parameters
-    ----------
-    forest : Forest
-    outputs : int64 (n_explained,)
-        Terms name an output by its place in here.
-    """
+    """What `quadrature` gives for each layout of the forest."""
 
     def make():
         return map(quadrature, make_layouts(forest, outputs))
 
-    return kept.ARRAYS.items(forest, ("quadratures", *outputs.tolist()), make)
+    return cache.ARRAYS.items(forest, ("quadratures", *outputs.tolist()), make)
 
 
 def quadrature(layout) -> Quadrature:
@@ -228,18 +197,6 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     No arrays and no views of them are made in here: numba would count references to them, at a cost
     greater than that of the arithmetic. So it is one function, too: in three, of which each takes
     the arrays out of the tuple, it took a tenth longer.
-
-    Parameters
-    ----------
-    entries, terms : of a `TreeLayout`
-    tree : (first entry, threes of points, number of outputs, lanes)
-    points, weights : see `Quadrature`
-    any_nan : bool
-        Whether some row holds NaN.
-    x : float64 (n_columns, lanes)
-    phi : float64 (n_features * n_outputs, lanes)
-        Added to.
-    space : Space
     """
     root, n_triples, n_outputs, lanes = tree
     frames, sums, lane_data, shares, total, path, top = space

@@ -39,16 +39,7 @@ FEW_ROWS = 3
 
 
 def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
-    """Path-dependent TreeSHAP for all outputs, float64 (n_samples, n_features, len(outputs)).
-
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows
-    outputs : sequence of int, optional
-        Outputs to explain; all by default.
-    algorithm : {"auto", "blocks", "tables", "rows"}
-    """
+    """Path-dependent TreeSHAP for all outputs, float64 (n_samples, n_features, len(outputs))."""
     outputs = np.arange(forest.n_outputs) if outputs is None else np.asarray(outputs, np.int64)
     rows, shape = np.arange(len(X)), (len(X), forest.n_features, len(outputs))
     if _leaves_out_last(forest, outputs):
@@ -100,15 +91,7 @@ def expected_value(forest) -> np.ndarray:
 
 @cached_per_forest
 def of_groups(forest, names, group_of):
-    """The forest with groups for its features; its nodes compare the columns that they compared.
-
-    Parameters
-    ----------
-    forest : Forest
-    names : tuple of str
-        Of the groups.
-    group_of : tuple of int, n_features long
-    """
+    """The forest with groups for its features; its nodes compare the columns that they compared."""
     numbers = np.array([*group_of, -1], np.int32)  # leaves have feature -1
     grouped = copy(forest)
     changed = {"feature": readonly(numbers[forest.feature]), "column": columns(forest)}

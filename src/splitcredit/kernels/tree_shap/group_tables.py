@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.kernels import kept
+from splitcredit.kernels import cache
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of
 from splitcredit.kernels.tree_shap.blocks import padded
@@ -24,45 +24,21 @@ FEWEST, MOST, IN_CACHE = 64, 256, 1 << 12
 
 
 class Tables(NamedTuple):
-    """Groups of splits, and what they add for each outcome.
+    """Groups of splits, and what they add for each outcome."""
 
-    Parameters
-    ----------
-    splits : int32 (n_groups, BITS), n_splits : int32 (n_groups,)
-    tables : float64 (n_numbers,)
-    starts : int64 (n_groups + 1,)
-        Where the numbers of each group start.
-    first : int64 (n_groups + 1,)
-        The first credit of each group.
-    place : int64 (n_credits,)
-        Where each credit is added in the attributions of a row.
-    """
-
-    splits: np.ndarray
-    n_splits: np.ndarray
-    tables: np.ndarray
-    starts: np.ndarray
-    first: np.ndarray
-    place: np.ndarray
+    splits: np.ndarray  # int32 (n_groups, BITS): nodes of the forest
+    n_splits: np.ndarray  # int32 (n_groups,)
+    tables: np.ndarray  # float64 (n_numbers,)
+    starts: np.ndarray  # int64 (n_groups + 1,): where the numbers of each group start
+    first: np.ndarray  # int64 (n_groups + 1,): the first credit of each group
+    place: np.ndarray  # int64 (n_credits,): where each credit is added in the attributions of a row
 
 
 def add_from_tables(forest, key, make, X, rows, out) -> None:
-    """Add to `out`, which holds zeros, what the tables hold for the outcomes of each row.
-
-    Parameters
-    ----------
-    forest : Forest
-    key : tuple
-        Of the tables, for `kept`.
-    make : callable
-        Makes them: an iterator of `Tables`.
-    X : prepared rows, float64
-    rows : int64 (n_rows,)
-    out : float64 (n_rows, ...)
-    """
+    """Add to `out`, which holds zeros, what the tables hold for the outcomes of each row."""
     flat = flattened(out)
     size = block_size(flat)
-    for tables in kept.ARRAYS.items(forest, key, make):
+    for tables in cache.ARRAYS.items(forest, key, make):
         look_up(n_blocks(len(rows), size), splits_of(forest), tables, X, rows, size, flat)
 
 
@@ -72,14 +48,14 @@ def block_size(out) -> int:
 
 
 @cached_per_forest
-def kept_nodes(forest):
+def cached_nodes(forest):
     """`nodes_of` a forest: a look at its depth comes before, so those of deep ones are not kept."""
     return nodes_of(forest)
 
 
 def splits_of(forest):
     """Column, threshold and rule for NaN of every node."""
-    nodes = kept_nodes(forest)
+    nodes = cached_nodes(forest)
     return nodes.column, nodes.threshold, nodes.missing_left
 
 
@@ -92,19 +68,8 @@ def room_of(forest, value):
 
 
 def chunks(forest, value, room, most):
-    """Groups of consecutive trees, a chunk at a time.
-
-    Parameters
-    ----------
-    forest : Forest
-    value : float64 (n_nodes, k)
-        For the outputs that are explained.
-    room : int64 (n_trees,)
-        `room_of` the forest.
-    most : int
-        Room of a chunk of several trees.
-    """
-    nodes, first = kept_nodes(forest), 0
+    """Groups of consecutive trees, a chunk at a time."""
+    nodes, first = cached_nodes(forest), 0
     while first < forest.n_trees:
         before = room[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(room, before + most, side="right")))
@@ -117,19 +82,8 @@ def chunks(forest, value, room, most):
 def credited(layout, counts):
     """What each group is credited with, for the outputs that vary in it.
 
-    Parameters
-    ----------
-    layout : TreeLayout
-        A tree for each group.
-    counts : int (n_groups,)
-        Features, or sets of them, that the group has numbers for.
-
-    Returns
-    -------
-    first : int64 (n_groups + 1,)
-        The first credit of each group.
-    group, which, output : int64 (n_credits,)
-        Of each credit: its group, which feature or set of the group it is of, and its output.
+    Returns the first credit of each group, int64 (n_groups + 1,), and of each credit its group,
+    which feature or set of the group it is of, and its output, int64 (n_credits,).
     """
     root, varies = layout.starts[:-1, 0], np.diff(layout.starts[:, 0]) > 0
     n_varying, terms = np.zeros((2, len(root)), np.int64)
@@ -143,14 +97,7 @@ def credited(layout, counts):
 
 
 def empty_tables(first, n_splits):
-    """Where the tables of each group start, and room for all of them.
-
-    Parameters
-    ----------
-    first : int64 (n_groups + 1,)
-        The first of the numbers that each group has for an outcome.
-    n_splits : int32 (n_groups,)
-    """
+    """Where the tables of each group start, and room for all of them."""
     starts = np.concatenate([[0], np.cumsum(np.left_shift(np.diff(first), n_splits))])
     return starts, np.empty(starts[-1])
 

@@ -51,33 +51,19 @@ TERM = np.dtype(
 
 
 class TreeLayout(NamedTuple):
-    """Entries of consecutive trees.
+    """Entries of consecutive trees."""
 
-    Parameters
-    ----------
-    entries : `ENTRY` records
-        Nodes of each tree, each before all that is below its second child, and that before all
-        below its first: backwards, this is the order in which blocks credit nodes.
-    terms : `TERM` records
-    starts : int64 (n_trees + 1, 2)
-        First entry and first term of each tree; it has none if all outputs are constant over it.
-    n_features : int32 (n_trees,)
-        Most distinct features on a path.
-    depths : int32 (n_trees,)
-        Most inner nodes on a path.
-    places : int32 (n_trees,)
-        Most sums held at a time on one stack.
-    first : int
-        Number of the first tree in the forest.
-    """
-
+    # `ENTRY` records: nodes of each tree, each before all that is below its second child, and that
+    # before all below its first: backwards, this is the order in which blocks credit nodes
     entries: np.ndarray
-    terms: np.ndarray
+    terms: np.ndarray  # `TERM` records
+    # int64 (n_trees + 1, 2): first entry and first term of each tree; it has none if all outputs
+    # are constant over it
     starts: np.ndarray
-    n_features: np.ndarray
-    depths: np.ndarray
-    places: np.ndarray
-    first: int
+    n_features: np.ndarray  # int32 (n_trees,): most distinct features on a path
+    depths: np.ndarray  # int32 (n_trees,): most inner nodes on a path
+    places: np.ndarray  # int32 (n_trees,): most sums held at a time on one stack
+    first: int  # number of the first tree in the forest
 
 
 class Below(NamedTuple):
@@ -85,35 +71,19 @@ class Below(NamedTuple):
 
     Where an output does not vary below a node, every leaf there has its value. So one leaf stands
     for all, and no value is copied.
-
-    Parameters
-    ----------
-    varies : bool (n_nodes, n_explained)
-        Whether the output varies below the node.
-    n_varying : int32 (n_nodes,)
-        How many vary.
-    leaf : int32 (n_nodes,)
-        The leftmost leaf below the node, as a number of the forest; that of a leaf is itself.
-    value : float64, of all nodes of the forest
-    outputs : int64 (n_explained,)
     """
 
-    varies: np.ndarray
-    n_varying: np.ndarray
+    varies: np.ndarray  # bool (n_nodes, n_explained): whether the output varies below the node
+    n_varying: np.ndarray  # int32 (n_nodes,): how many vary
+    # int32 (n_nodes,): the leftmost leaf below the node, as a number of the forest; that of a leaf
+    # is itself
     leaf: np.ndarray
-    value: np.ndarray
-    outputs: np.ndarray
+    value: np.ndarray  # float64, of all nodes of the forest
+    outputs: np.ndarray  # int64 (n_explained,)
 
 
 def make_layouts(forest, outputs):
-    """Layouts of the forest for some outputs, a chunk of trees each.
-
-    Parameters
-    ----------
-    forest : Forest
-    outputs : int64 (n_explained,)
-        Terms name an output by its place in here.
-    """
+    """Layouts of the forest for some outputs, a chunk of trees each."""
     nodes, offsets, first = nodes_of(forest), forest.tree_offsets, 0
     while first < forest.n_trees:
         room = (offsets[first:] - offsets[first]) * len(outputs)

@@ -18,10 +18,10 @@ from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, wo
 from splitcredit.kernels.tree_shap.group_tables import (
     Tables,
     add_from_tables,
+    cached_nodes,
     chunks,
     credited,
     empty_tables,
-    kept_nodes,
     room_of,
 )
 from splitcredit.kernels.tree_shap.layout import layout_of
@@ -42,10 +42,7 @@ SAMPLE = 16
 def attribute(forest, outputs, X, rows, out) -> None:
     """Write attributions to `out`, which holds zeros; see `tree_shap`.
 
-    Raises
-    ------
-    ValueError
-        If a tree is deeper than `BITS`.
+    ValueError if a tree is deeper than `BITS`.
     """
     if not pays(forest) and _depth(forest, BITS) > BITS:
         raise ValueError(
@@ -71,7 +68,7 @@ def pays(forest) -> bool:
     if forest.n_nodes >= (2 << SHALLOW) * forest.n_trees or _depth(forest, SHALLOW) > SHALLOW:
         return False
     offsets = forest.tree_offsets[: SAMPLE + 1]
-    groups = groups_of(kept_nodes(forest), forest.value[: offsets[-1], :1].copy(), offsets)
+    groups = groups_of(cached_nodes(forest), forest.value[: offsets[-1], :1].copy(), offsets)
     outcomes = np.left_shift(1, groups.n_splits.astype(np.int64))
     fill = _FILL * (outcomes * groups.n_splits).sum()
     look = _SPLIT * groups.n_splits.sum() + _NUMBER * groups.n_features.sum()

@@ -18,28 +18,16 @@ class Groups(NamedTuple):
     """Groups of leaves of consecutive trees, each as a small tree of its own.
 
     Leaves of other groups stand in it with the value 0, and its features are numbered anew.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        Of all groups; the column of a node is the number of its split within the group.
-    value : float64 (n_nodes, n_explained)
-    offsets : int64 (n_groups + 1,)
-    splits : int32 (n_groups, BITS)
-        The nodes of the forest that the splits are.
-    n_splits : int32 (n_groups,)
-    features : int32 (n_groups, BITS)
-        The features of the forest, by their number in the group.
-    n_features : int32 (n_groups,)
     """
 
-    nodes: Nodes
-    value: np.ndarray
-    offsets: np.ndarray
-    splits: np.ndarray
-    n_splits: np.ndarray
+    nodes: Nodes  # of all groups; the column of a node is the number of its split within the group
+    value: np.ndarray  # float64 (n_nodes, n_explained)
+    offsets: np.ndarray  # int64 (n_groups + 1,)
+    splits: np.ndarray  # int32 (n_groups, BITS): the nodes of the forest that the splits are
+    n_splits: np.ndarray  # int32 (n_groups,)
+    # int32 (n_groups, BITS): the features of the forest, by their number in the group
     features: np.ndarray
-    n_features: np.ndarray
+    n_features: np.ndarray  # int32 (n_groups,)
 
 
 def groups_of(nodes, value, offsets) -> Groups:

@@ -26,7 +26,7 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
 **The files**, in the order in which to read them.
 
 - `predict` adds the value of the leaf over the trees. It is the plainest walk: read it first.
-- `steps` adds what each step from t to t_x is worth to the feature tested at t.
+- `path_sums` adds what each step from t to t_x is worth to the feature tested at t.
 - `saabas` takes value(t_x) - value(t) for it: Saabas' method, the "path" method of lundberg2017.
   One function explains all outputs, another one output for each row. With a mask each tree explains
   only its in-bag or only its out-of-bag rows: CFC_in and CFC_oob of loecher2022.
@@ -45,4 +45,11 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
 - `background_masks` gives them where the grid is large: all rows of the background go down a tree
   together, as sets of bits, once for all steps of a permutation. Of scores of classes it gives the
   mean of their softmax.
+
+**Arrays.** Prepared rows are (n_samples, n_columns) in the `x_dtype` of the forest, read-only.
+Credits and values by node are float64 (n_nodes, ...) in the order of `inner_first`. Targets y are
+int64 classes or float64 numbers (n_samples,). For SAGE, ``rows`` are int64 (n_pairs,), ``known`` is
+bool (n_pairs, n_features) and ``ranks``, the place of each feature in the order in which they
+become known, int64 of the same shape. ``permutations(tree, n)`` of MDA gives int64 (n_features, n):
+out-of-bag row a gets the value of row ``[k, a]`` in feature k.
 """

@@ -48,16 +48,10 @@ _BYTES, _EACH = np.uint64(0x0F0F_0F0F_0F0F_0F0F), np.uint64(0x0101_0101_0101_010
 class BackgroundMasks:
     """Background rows that go left at each node of a forest, and means over them.
 
-    Parameters
-    ----------
-    forest : Forest
-    X, background : prepared rows
-    link : {"raw", "probability", "log_loss"}
-        What the mean is over: the predictions of the forest; the probabilities that they mean as
-        scores of classes, by softmax, of a single score those of the two classes; or the loss of
-        a class in nats.
-    targets : int64 (n_samples,), optional
-        Class of each row of X, for the loss.
+    With the link ``"raw"`` the mean is over the predictions of the forest. With ``"probability"``
+    it is over the probabilities that they mean as scores of classes, by softmax, of a single score
+    those of the two classes; with ``"log_loss"`` over the loss in nats of the class of each row in
+    `targets`.
     """
 
     def __init__(self, forest, X, background, link=RAW, targets=None):
@@ -69,35 +63,22 @@ class BackgroundMasks:
         self.leaf_values = readonly(forest.value[inner_first(forest)[n_inner:]])
         self.deepest = _deepest(self.nodes[0])
         at_once = WORDS // max(1, n_inner)
-        kept = n_blocks(len(background), BITS) <= at_once
+        fits = n_blocks(len(background), BITS) <= at_once
         if link != RAW:
             at_once = min(at_once, SUMS // (BITS * (forest.n_features + 2) * forest.n_outputs))
         rows = BITS * max(1, at_once)
-        self.parts = [background[a : a + rows] for a in range(0, len(background), rows)]
+        self.chunks = [background[a : a + rows] for a in range(0, len(background), rows)]
         # What all pairs share is made once, if it may stay in memory as a whole.
-        self.masks = [self._masks_of(part) for part in self.parts] if kept else None
+        self.masks = [self._masks_of(chunk) for chunk in self.chunks] if fits else None
 
     def means(self, rows, known) -> np.ndarray:
-        """Means for sets of features, float64 (n_pairs, n_outputs).
-
-        Parameters
-        ----------
-        rows : int64 (n_pairs,)
-            Rows of X.
-        known : bool (n_pairs, n_columns)
-            Which columns of the prepared rows are those of x.
-        """
+        """Means for sets of features, float64 (n_pairs, n_outputs)."""
         return self._means(rows, np.where(known, 0, 1), 1, 2)[:, 0]
 
     def along(self, rows, ranks) -> np.ndarray:
         """Means for 0, 1, ... known features, float64 (n_pairs, n_features + 1, n_outputs).
 
-        Parameters
-        ----------
-        rows : int64 (n_pairs,)
-            Rows of X.
-        ranks : int64 (n_pairs, n_columns)
-            Place of the feature of each column in the order in which features become known.
+        `ranks` has the place of the feature of each column in the order in which they are known.
         """
         return self._means(rows, ranks, 0, self.forest.n_features + 1)
 
@@ -109,9 +90,9 @@ class BackgroundMasks:
         trees = Trees(*self.nodes, self.leaf_values, self.deepest)
         link = Link(self.link, self.targets, scale, forest.base)
         pairs = Pairs(self.X, rows, np.ascontiguousarray(ranks, np.int64), start)
-        for p, part in enumerate(self.parts):
-            masks = self._masks_of(part) if self.masks is None else self.masks[p]
-            _add_sums(len(rows), trees, Masks(*masks, len(part)), pairs, link, out)
+        for p, chunk in enumerate(self.chunks):
+            masks = self._masks_of(chunk) if self.masks is None else self.masks[p]
+            _add_sums(len(rows), trees, Masks(*masks, len(chunk)), pairs, link, out)
         out /= len(self.background)
         if LINKS[self.link] != RAW:
             return out

@@ -19,19 +19,6 @@ def loss_increases(forest, X, y, permutations, done=lambda n: None) -> np.ndarra
     The loss is 1 where the leaf's largest class (the first of equals) is not that of the row, for
     a regressor the squared error. It is over the out-of-bag rows of each tree, NaN without any; 0
     exactly for features that the tree does not test.
-
-    Parameters
-    ----------
-    forest : Forest
-        With `inbag`.
-    X : prepared training rows
-    y : int64 or float64 (n_samples,)
-        Index of the class of each row for a classifier, the target for a regressor.
-    permutations : callable (tree, n) -> int64 (n_features, n)
-        Orders of the n out-of-bag rows of a tree: row a is given the value of row ``[k, a]`` in
-        feature k.
-    done : callable (n)
-        Called when n more trees are measured.
     """
     nodes, is_class = nodes_of(forest), forest.n_outputs > 1
     classes, numbers = forest.value.argmax(axis=1), forest.value[:, 0]

@@ -6,7 +6,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest, credited, readonly
-from splitcredit.kernels.walks.steps import changes, sums_of_steps
+from splitcredit.kernels.walks.path_sums import changes, path_sums
 
 
 def mdi_per_tree(forest) -> np.ndarray:
@@ -46,7 +46,7 @@ def local_mdi(forest, X) -> np.ndarray:
     Eq. 8 of sutera2021: node t on the path that tests X_m gives m the amount i(t) - i(t_x), where
     t_x is the child that x goes to. In units of the impurity (bits for entropy).
     """
-    out = sums_of_steps(forest, _decreases(forest), X)
+    out = path_sums(forest, _decreases(forest), X)
     out /= forest.n_trees
     return credited(forest, out)
 

@@ -35,36 +35,18 @@ class NodeSums(NamedTuple):
     """Sums over the rows of every node: the in-bag ones first, then the out-of-bag ones.
 
     In-bag rows count as often as they were drawn, out-of-bag rows once.
-
-    Parameters
-    ----------
-    rows : float64 (2, n_nodes)
-        Numbers of rows.
-    targets : float64 (2, n_nodes, n_outputs)
-        Sums of y: one-hot for a classifier, for a regressor y minus `center`.
-    squares : float64 (2, n_nodes)
-        Sums of the squares of the same, over all outputs.
-    center : float
-        Mean of y for a regressor, so that variances do not cancel; 0 for a classifier.
     """
 
-    rows: np.ndarray
+    rows: np.ndarray  # float64 (2, n_nodes): numbers of rows
+    # float64 (2, n_nodes, n_outputs): sums of y: one-hot for a classifier, for a regressor y minus
+    # `center`
     targets: np.ndarray
-    squares: np.ndarray
-    center: float
+    squares: np.ndarray  # float64 (2, n_nodes): sums of the squares of the same, over all outputs
+    center: float  # mean of y for a regressor, so that variances do not cancel; 0 for a classifier
 
 
 def node_sums(forest, X, y) -> NodeSums:
-    """The sums of all nodes of a bagged forest.
-
-    Parameters
-    ----------
-    forest : Forest
-        With `inbag`.
-    X : prepared training rows
-    y : int64 or float64 (n_samples,)
-        Index of the class of each row for a classifier, the target for a regressor.
-    """
+    """The sums of all nodes of a bagged forest."""
     is_class = forest.n_outputs > 1
     center = 0.0 if is_class else float(y.mean())
     column = y.astype(np.int64) if is_class else np.zeros(len(y), np.int64)
@@ -92,12 +74,6 @@ def penalized_gini(forest, sums, scores) -> np.ndarray:
     on feature k adds w(t) PG(t) - w(l) PG(l) - w(r) PG(r) to k, with w the number of in-bag or of
     out-of-bag rows. The bias correction (Eq. 2, 5) multiplies v by n / (n - 1), n being the node's
     number of rows of its own kind, or of out-of-bag rows for both.
-
-    Parameters
-    ----------
-    forest : Forest
-    sums : NodeSums
-    scores : SCORE array (n_scores,)
     """
     f = forest
     out = np.zeros((f.n_trees, len(scores), f.n_features))
@@ -113,12 +89,6 @@ def contributions_times_targets(forest, sums, kind) -> np.ndarray:
     mean of the child minus that of the parent.
 
     Returns float64 (n_trees, n_features, n_outputs).
-
-    Parameters
-    ----------
-    forest : Forest
-    sums : NodeSums
-    kind : INBAG or OOB
     """
     totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.center
     f = forest

@@ -16,7 +16,7 @@ from splitcredit.kernels.nodes import (
     packed_nodes,
     readonly,
 )
-from splitcredit.kernels.walks.steps import changes, sums_of_steps
+from splitcredit.kernels.walks.path_sums import changes, path_sums
 
 _ALL = readonly(np.ones((0, 0), np.bool_))
 
@@ -31,7 +31,7 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
     if outputs is not None:
         credit = readonly(np.ascontiguousarray(credit[:, outputs]))
     if credit.shape[1] == 1:  # A loop over outputs would cost much of a step.
-        return _aggregated(forest, sums_of_steps(forest, credit[:, 0], X)[:, :, None])
+        return _aggregated(forest, path_sums(forest, credit[:, 0], X)[:, :, None])
     return _aggregated(forest, _sums(forest, credit, X, _ALL))
 
 
@@ -53,7 +53,7 @@ def saabas_one(forest, X, output) -> np.ndarray:
     out = np.empty(X.shape)
     for c in np.unique(output):
         rows = np.flatnonzero(output == c)
-        out[rows] = sums_of_steps(forest, _by_output(forest)[c], *as_readonly(X[rows]))
+        out[rows] = path_sums(forest, _by_output(forest)[c], *as_readonly(X[rows]))
     return _aggregated(forest, out)
 
 

@@ -32,15 +32,7 @@ class _Imputer:
         self.forest, self.link, self.owners = forest, link, owners(forest)
 
     def along(self, rows, ranks) -> np.ndarray:
-        """Predictions while ever more features are known, (n_pairs, n_features + 1, n_outputs).
-
-        Parameters
-        ----------
-        rows : int64 (n_pairs,)
-            Rows of X.
-        ranks : int64 (n_pairs, n_features)
-            Place of each feature in the order in which they become known.
-        """
+        """Predictions while ever more features are known, (n_pairs, n_features + 1, n_outputs)."""
         n_pairs, p = ranks.shape
         known = ranks[:, None, :] < np.arange(p + 1)[:, None]
         out = self(np.repeat(rows, p + 1), known.reshape(-1, p))
@@ -58,13 +50,6 @@ class MarginalImputer(_Imputer):
     inputs that can be imputed are the cells of a grid. Where the grid is small, the prediction at
     a cell is made when the cell is first met, and looked up from then on. Where it is large, sets
     of background rows go down the trees.
-
-    Parameters
-    ----------
-    forest : Forest
-    X, background : prepared rows
-    link : {"raw", "probability"}
-        See `BackgroundMasks`.
     """
 
     def __init__(self, forest, X, background, link=RAW):
@@ -86,15 +71,7 @@ class MarginalImputer(_Imputer):
             self.masks = BackgroundMasks(forest, X, background, link)
 
     def __call__(self, rows, known) -> np.ndarray:
-        """Predictions, float64 (n_pairs, n_outputs).
-
-        Parameters
-        ----------
-        rows : int64 (n_pairs,)
-            Rows of X.
-        known : bool (n_pairs, n_features)
-            The coalition S of each pair.
-        """
+        """Predictions, float64 (n_pairs, n_outputs)."""
         known = known[:, self.owners]
         if not self.tabulated:
             return self.masks.means(rows, known)
@@ -125,15 +102,7 @@ class MarginalImputer(_Imputer):
 
 
 class ConditionalImputer(_Imputer):
-    """f_S(x_S): mean of the prediction over the background rows z with z_S = x_S.
-
-    Parameters
-    ----------
-    forest : Forest
-    X, background : prepared rows
-    link : {"raw", "probability"}
-        See `BackgroundMasks`.
-    """
+    """f_S(x_S): mean of the prediction over the background rows z with z_S = x_S."""
 
     def __init__(self, forest, X, background, link=RAW):
         super().__init__(forest, link)

@@ -24,7 +24,7 @@ from splitcredit.kernels.prediction_gap.shares import (
 
 
 @kernel(inner=True)
-def gap_twofold(leaves, box, work):
+def gap_in_double_doubles(leaves, box, work):
     """PG^2 of the row and set whose steps and active leaves `work` holds."""
     active, n, slot = work.active, work.active_end[-1], work.slot
     sums, total = np.empty((len(work.sums), 2)), (0.0, 0.0)

@@ -7,17 +7,12 @@ import threading
 from weakref import WeakKeyDictionary
 
 
-class Kept:
+class Cache:
     """Lists of named tuples of arrays that are made from a forest and a key.
 
     For a single row it takes longer to make such a list than to use it. The lists that were made
     last are kept. A list that is larger than the bound by itself is made anew each time, item by
     item. So it never lies in memory as a whole.
-
-    Parameters
-    ----------
-    most : int
-        Bytes of all lists that are kept, whatever the number of forests.
     """
 
     def __init__(self, most: int):
@@ -30,16 +25,7 @@ class Kept:
             os.register_at_fork(after_in_child=self._unlock)
 
     def items(self, forest, key, make):
-        """The items that the iterator ``make()`` gives, or gave before.
-
-        Parameters
-        ----------
-        forest : Forest
-            A forest cannot change.
-        key : hashable
-            All else that the items depend on.
-        make : callable
-        """
+        """The items that the iterator ``make()`` gives, or gave before."""
         of_forest = self._lists.get(forest)
         made = None if of_forest is None else of_forest.get(key)
         if made is None:
@@ -86,4 +72,4 @@ def bytes_of(parts) -> int:
 
 
 # What the kernels keep of all forests, up to 256 MB.
-ARRAYS = Kept(1 << 28)
+ARRAYS = Cache(1 << 28)

@@ -21,12 +21,6 @@ def changes(forest, values) -> np.ndarray:
     """Change of something from the parent of each node to the node; 0 at the roots.
 
     Returns float64 (n_nodes, ...). In the order of `inner_first`.
-
-    Parameters
-    ----------
-    forest : Forest
-    values : float64 (n_nodes, ...)
-        In the forest's own order.
     """
     change, inner = np.zeros(values.shape), np.flatnonzero(forest.feature >= 0)
     for child in (forest.left[inner], forest.right[inner]):
@@ -34,17 +28,10 @@ def changes(forest, values) -> np.ndarray:
     return readonly(change[inner_first(forest)])
 
 
-def sums_of_steps(forest, credit, X) -> np.ndarray:
+def path_sums(forest, credit, X) -> np.ndarray:
     """Sums over the steps of each row, credited to the columns that they test.
 
     Returns float64 (n_samples, n_columns). Added over the trees.
-
-    Parameters
-    ----------
-    forest : Forest
-    credit : float64 (n_nodes,)
-        What the step to a node is worth, in the order of `inner_first`.
-    X : prepared rows
     """
     out = np.zeros(X.shape)
     _add_steps(n_blocks(len(X)), *packed_nodes(forest), credit, X, out)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from splitcredit.kernels.kept import Kept
+from splitcredit.kernels.cache import Cache
 
 
 class Owner:
@@ -28,14 +28,14 @@ class Maker:
 @pytest.mark.parametrize(("n_arrays", "times"), [(2, 1), (3, 4)])
 def test_only_what_fits_the_bound_is_made_once(n_arrays, times):
     """A list beyond the bound is begun once more, to see that it does not fit."""
-    store, owner, make = Kept(160), Owner(), Maker(n_arrays)
+    store, owner, make = Cache(160), Owner(), Maker(n_arrays)
     for _ in range(3):
         assert len(list(store.items(owner, "a", make))) == n_arrays
     assert make.asked == times
 
 
 def test_the_oldest_list_makes_room_for_the_newest():
-    store, owner, second_owner = Kept(160), Owner(), Owner()
+    store, owner, second_owner = Cache(160), Owner(), Owner()
     first, second, third = Maker(), Maker(), Maker()
     store.items(owner, "first", first)
     store.items(second_owner, "second", second)
@@ -48,7 +48,7 @@ def test_the_oldest_list_makes_room_for_the_newest():
 
 
 def test_nothing_is_kept_longer_than_the_forest():
-    store, owner = Kept(160), Owner()
+    store, owner = Cache(160), Owner()
     array = store.items(owner, "a", Maker())[0][0][0]
     assert store.items(owner, "a", Maker())[0][0][0] is array
     assert len(store._lists) == 1
@@ -58,14 +58,14 @@ def test_nothing_is_kept_longer_than_the_forest():
 
 
 def test_other_keys_are_other_lists():
-    store, owner = Kept(1000), Owner()
+    store, owner = Cache(1000), Owner()
     assert len(store.items(owner, "a", Maker(1))) == 1
     assert len(store.items(owner, "b", Maker(2))) == 2
 
 
 def test_threads_that_keep_lists_at_once_do_not_disturb_each_other():
     """Without a lock a thread goes through what another one changes."""
-    store, interval = Kept(800), sys.getswitchinterval()
+    store, interval = Cache(800), sys.getswitchinterval()
     owners = [Owner() for _ in range(40)]
 
     def use(number):
