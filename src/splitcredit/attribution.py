@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from splitcredit import _groups
 from splitcredit._names import as_names, check_index, feature_index, indexed
 from splitcredit._stored import (
     SHOWN,
@@ -19,6 +20,7 @@ from splitcredit._stored import (
     rows_of_arrays,
 )
 from splitcredit._tables import numbers, rows_at
+from splitcredit.plots import results as plots
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,8 +215,6 @@ class Attribution(Result):
            sample  output  color  size
         0       0  output    3.0   4.0
         """
-        from splitcredit import _groups
-
         return _groups.of_attribution(self, groups)
 
     def plot(
@@ -260,9 +260,7 @@ class Attribution(Result):
             not the shape and the columns of the rows that were explained, or the kind needs X or
             one output.
         """
-        from splitcredit import _plots
-
-        return _plots.of_attribution(self, ax, output, top, X, kind, row, feature)
+        return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.
@@ -285,9 +283,7 @@ class Attribution(Result):
         ValueError
             If X has not the shape and the columns of the rows that were explained.
         """
-        from splitcredit import _plots
-
-        return _plots.explanation(self, X)
+        return plots.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field but `index` and `source` as arrays for `numpy.savez`; None is left out.
@@ -438,8 +434,6 @@ class Importance(Result):
         0    size    4.0             NaN
         1   color    3.0             NaN
         """
-        from splitcredit import _groups
-
         return _groups.of_importance(self, groups)
 
     def plot(self, ax=None, top: int = 20):
@@ -458,9 +452,7 @@ class Importance(Result):
         -------
         matplotlib Axes
         """
-        from splitcredit import _plots
-
-        return _plots.of_importance(self, ax, top)
+        return plots.of_importance(self, ax, top)
 
     @staticmethod
     def side_by_side(importances, top: int = 20):
@@ -486,9 +478,7 @@ class Importance(Result):
             If there are none, they are not of the same features, or `top` is no whole number
             from 1.
         """
-        from splitcredit import _plots
-
-        return _plots.side_by_side(importances, top)
+        return plots.side_by_side(importances, top)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field but `source` as an array that `numpy.savez` can store."""

@@ -20,6 +20,8 @@ from splitcredit.importances._prediction import (
     predicted_outputs,
     prepared_background,
 )
+from splitcredit.plots.kinds import matrix
+from splitcredit.plots.results import explanation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -139,8 +141,6 @@ class Interactions(Shown):
             If these are values of sets or of no rows, there is no such output or several and none
             is chosen, or `top` is no whole number from 1.
         """
-        from splitcredit import _plot_kinds
-
         check_whole("top", top, 1)
         if self.sets is not None or len(self.values) == 0:
             raise ValueError(
@@ -152,7 +152,7 @@ class Interactions(Shown):
                 f"a picture is of one output: pass output=, one of {list(self.output_names)[:10]}"
             )
         index = index_of(self.output_names, 0 if output is None else output, "output")
-        return _plot_kinds.matrix(self, ax, index, top)
+        return matrix(self, ax, index, top)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.
@@ -176,13 +176,11 @@ class Interactions(Shown):
             If these are values of sets, or X has not the shape and the columns of the rows that
             were explained.
         """
-        from splitcredit import _plots
-
         if self.sets is not None:
             raise ValueError(
                 "shap shows a matrix of all pairs: call interactions without sets, with order=2"
             )
-        return _plots.explanation(self, X)
+        return explanation(self, X)
 
 
 @checked

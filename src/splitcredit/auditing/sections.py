@@ -18,7 +18,6 @@ from scipy.spatial.distance import squareform
 from scipy.stats import linregress, rankdata, t
 
 from splitcredit import _methods
-from splitcredit._plots import imported_shap
 from splitcredit._ranking import BY_GAPS
 from splitcredit.api import explain, faithfulness, rank
 from splitcredit.auditing.comparison import BACKGROUND, MEASURES, OF_SCORES
@@ -35,6 +34,7 @@ from splitcredit.auditing.subject import (
     taken,
 )
 from splitcredit.importances.tree_shap_interventional import tree_shap_interventional
+from splitcredit.plots.results import imported_shap
 
 # Orders are measured on so many rows, by trees with so many leaves; by fewer if these split by
 # categories.

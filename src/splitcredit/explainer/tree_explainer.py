@@ -10,7 +10,6 @@ import numpy as np
 
 from splitcredit import _library_values
 from splitcredit._opened import Opened
-from splitcredit._plots import imported_shap
 from splitcredit._tables import check_choice
 from splitcredit.explainer import additivity
 from splitcredit.explainer.library_values import LibraryValues
@@ -31,6 +30,7 @@ from splitcredit.importances._rescaling import transformed
 from splitcredit.kernels import leaf_means
 from splitcredit.kernels.tree_shap.explain import expected_value
 from splitcredit.kernels.tree_shap.explain import tree_shap as values_by_covers
+from splitcredit.plots.results import imported_shap
 from splitcredit.shapley_interactions import interactions
 
 _PERTURBATIONS = ("auto", "interventional", "tree_path_dependent")
