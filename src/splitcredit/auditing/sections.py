@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import linregress, rankdata, t
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from splitcredit import _methods
 from splitcredit._ranking import BY_GAPS
@@ -71,9 +72,11 @@ class Section(NamedTuple):
 
 
 def _section(key, numbers, sentence, table, notes=(), what=""):
-    """A section; a dict in place of the sentence is what its template is filled with."""
+    """A section; a dict in place of the sentence is what its templates are filled with."""
     texts = TEXTS.loc[key]
-    sentence = texts["sentence"].format(**sentence) if isinstance(sentence, dict) else sentence
+    if isinstance(sentence, dict):
+        how = texts["how"].format(**sentence)
+        notes, sentence = [*([how] if how else []), *notes], texts["sentence"].format(**sentence)
     numbers = map(float, numbers)
     return Section(
         key, texts["title"], what or texts["what"], *numbers, sentence, table, tuple(notes)
@@ -205,11 +208,8 @@ def noise(copies, names) -> Section:
     sentence = {"count": len(found), "all": p, "measure": best["label"], "lost": of_lost}
     sentence |= {"alarms": span(_numbers(best)), "worst": of_worst}
     sentence["names"] = f": {listed(found)}" if found else ""
-    size = f"{FITS} copies with {copies.n_trees} trees were fitted on {copies.n_rows} rows"
+    sentence |= {"fits": FITS, "trees": copies.n_trees, "rows": copies.n_rows}
     notes = (
-        f"{size}, with permuted copies of features and made-up noise beside the features. It is a "
-        "false alarm if noise has an importance above 0, by its interval over the fits. A feature "
-        "stands out if it is above the largest of the noise, by such an interval.",
         f"{', '.join(NOT_NEGATIVE)}: these are never negative, so that noise is above 0 whatever "
         "the data are, and they have no share of false alarms.",
         *(f"Not measured by {why}" for why in grouped(copies.why_not)),
@@ -253,8 +253,8 @@ def values(copies) -> Section:
     sentence |= {"flat": flat["label"], "least": percent(flat["value"])}
     prefer = f"These measures prefer many values: {listed(biased, 20)}"
     sentence["prefer"] = prefer if len(biased) else "No measure prefers many values"
-    ends = f"between {copies.n_values.min()} and {copies.n_values.max():,} different values"
-    return _section("values", _numbers(steep), sentence, table, [f"The noise has {ends}."])
+    sentence |= {"fewest": copies.n_values.min(), "most": copies.n_values.max()}
+    return _section("values", _numbers(steep), sentence, table)
 
 
 def faithful(subject, comparison) -> Section:
@@ -377,8 +377,6 @@ def _groups(similarity):
 
 def _alone(subject, numbers, codes, names, model_score):
     """What a small tree of each feature alone gains, as a share of the model's gain over chance."""
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
     of_classes = bool(subject.classes)
     chance = 0.5 if of_classes else 0.0
     gain = model_score - chance if model_score > chance else np.nan
@@ -499,11 +497,8 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     doubt = ["Whether the model beats chance is not known."] if beats is None else []
     weakest = table[table["call"] != ""].sort_values("value", kind="stable")[:1]
     numbers = _numbers(weakest.iloc[0]) if len(weakest) else (np.nan,) * 3
-    note = (
-        "By the study of the project, in which a measure is right on a fit if it is among the best "
-        "quarter and above a random order. None: the interval holds what a random measure reaches."
-    )
-    return _section("recommended", numbers, " ".join([*doubt, *texts]), table, [note])
+    sentence = {"answers": " ".join([*doubt, *texts])}
+    return _section("recommended", numbers, sentence, table)
 
 
 def _call(name, given):
