@@ -15,6 +15,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from splitcredit._names import as_known
 from splitcredit._stored import arrays_of, named_if_damaged, refuse_false_sizes, replacing
@@ -132,8 +136,6 @@ class Tables:
 
     def whole(self, path: str, n_rows: int | None = None, is_background=False) -> tuple:
         """All rows of a table at once, and their targets; see `parts`."""
-        import pandas as pd
-
         whole = pd.concat(list(self._frames(path, n_rows)), ignore_index=True)
         return self._rows_and_targets(whole, is_background)
 
@@ -248,8 +250,6 @@ def _labeled(column, labels, in_steps):
     Other values stay: the model does with them what it does with what it does not know. Empty text
     is missing, if it is no label.
     """
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype) or labels is _TEXT:
         return column
     if labels is _WHOLE:
@@ -296,8 +296,6 @@ def _all_parts(path, tables):
 
 def _csv_parts(source, path, tables):
     """Parts of a file, called so in messages."""
-    import pandas as pd
-
     try:
         read = partial(pd.read_csv, source, **_form(source, path, tables))
         head = read(nrows=100)
@@ -320,8 +318,6 @@ def _csv_parts(source, path, tables):
 
 def _form(source, path, tables):
     """How a file of CSV parts its fields, and what its numbers have for a point."""
-    import pandas as pd
-
     lines = {"sep": "\x1f", "quoting": csv.QUOTE_NONE, "header": None, "dtype": str}
     head, *rows = pd.read_csv(source, **lines, keep_default_na=False, nrows=1000)[0]
     known = [] if tables.known is None else list(tables.known)
@@ -387,10 +383,6 @@ def _write_parquet(frames, path):
 
 def show(frame, note: str = "", n_rows: int = 20) -> None:
     """Print the first rows and columns of a frame as a table, as many as fit."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     console, table, shown = Console(), Table(), frame.iloc[:n_rows]
     cells = [[_cell(value) for value in shown.iloc[:, j]] for j in range(frame.shape[1])]
     names = [str(name) for name in frame.columns]

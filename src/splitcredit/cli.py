@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import click
 import numpy as np
+import pandas as pd
 
 from splitcredit import __version__, _methods, _ranking, api, shapley_interactions
 from splitcredit import _command_files as files
@@ -394,8 +395,6 @@ def faithfulness(given):
 
     How far the predictions of TABLE move if the first features of a ranking are perturbed.
     """
-    import pandas as pd
-
     is_method = given.ranking in (*(m.name for m in api.methods()), *_methods.PRESETS)
     ranking = given.ranking if is_method else given.ranking.split(",")
     model, tables, options = _opened(given, ranking if is_method else None, "rank")

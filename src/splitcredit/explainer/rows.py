@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from sklearn.utils import shuffle
 
 from splitcredit._names import as_known, labels_of_columns
 from splitcredit._tables import dense, named, refuse_container, with_nan
@@ -98,8 +99,6 @@ def background_rows(data):
         )
     if len(data) <= MOST_ROWS:
         return data
-    from sklearn.utils import shuffle
-
     return shuffle(data, n_samples=MOST_ROWS, random_state=0)
 
 
