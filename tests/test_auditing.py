@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier, XGBRegressor
 
 import splitcredit
-from splitcredit.auditing import sections
+from splitcredit.auditing import sections, texts
 from splitcredit.auditing.subject import Subject, error_of, score
 from splitcredit.forest import part
 
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_bytes(found):
     assert one.to_json() == again.to_json()
     pd.testing.assert_frame_equal(one.to_frame(), again.to_frame(), check_exact=True)
     assert one.to_html() == again.to_html()
-    assert list(found.to_frame()["section"]) == list(sections.TEXTS.index)
+    assert list(found.to_frame()["section"]) == list(texts.TEXTS.index)
 
 
 def test_nothing_is_recommended_for_permuted_targets(found):
@@ -217,7 +217,7 @@ def test_every_recommended_line_runs_and_every_name_is_a_method(tmp_path):
     """Names that no function took; permutation of a ranker, which has no score."""
     X, y = planted(90)
     X = X[["signal", "weak", "leak"]]
-    rule = pd.read_csv(sections._FOLDER / "rule.csv", keep_default_na=False)
+    rule = pd.read_csv(texts.FOLDER / "rule.csv", keep_default_na=False)
     rule.assign(random=0.0).to_csv(tmp_path / "rule.csv")
     ranker = LGBMRanker(n_estimators=3, verbosity=-1).fit(X, y, group=[90])
     for model in (RandomForestClassifier(5, random_state=0).fit(X, y), ranker, ranker.booster_):

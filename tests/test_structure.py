@@ -25,7 +25,7 @@ ORDER = {
             *("registry", "_names", "_progress", "_tables"),
             *("categories", "_forest_checks", "_stored"),
         ],
-        ["_groups", "_plots", "_plot_kinds"],
+        ["_groups", "plots"],
         ["forest", "attribution"],
         ["formats", "kernels"],
         ["_chunks", "_opened"],

@@ -15,6 +15,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from splitcredit._names import as_known
 from splitcredit._stored import arrays_of, named_if_damaged, refuse_false_sizes, replacing
@@ -132,8 +136,6 @@ class Tables:
 
     def whole(self, path: str, n_rows: int | None = None, is_background=False) -> tuple:
         """All rows of a table at once, and their targets; see `parts`."""
-        import pandas as pd
-
         whole = pd.concat(list(self._frames(path, n_rows)), ignore_index=True)
         return self._rows_and_targets(whole, is_background)
 
@@ -163,35 +165,41 @@ class Tables:
                 columns = list(table.columns)[:10]
                 raise ValueError(f"--target: no column is called {target!r}, but {columns}")
             y, table = table[target], table.drop(columns=target)
-        columns, _ = self.columns(table.columns, lambda: table)
-        rows = table[columns]
+        rows = table[self._columns(table.columns)]
+        self._place(rows)
         self._ask_model(rows)
-        _, labels = self.columns(table.columns, lambda: table)
+        labels = self._labels_by_name(rows.columns)
         made = {name: _labeled(rows[name], own, self._in_steps) for name, own in labels.items()}
         return rows.assign(**made), y
 
     def texts(self, header, first) -> list:
         """The columns that are read as text: those with labels that are text."""
-        labels = self.columns(header, first)[1].items()
+        columns = self._columns(header)
+        if self._unplaced:
+            self._place(first()[columns])
+        labels = self._labels_by_name(columns).items()
         texts = [name for name, own in labels if any(isinstance(label, str) for label in own)]
         is_text = self._target_is_text and self.target in [*header]
         return [*texts, self.target] if is_text else texts
 
-    def columns(self, header, first) -> tuple[list, dict]:
-        """The columns that the model takes, and the labels of some of them."""
+    def _columns(self, header) -> list:
+        """The columns that the model takes, in its order."""
         columns = [name for name in header if name != self.target]
-        if self.known is not None:
-            names = dict(zip(as_known(columns, self.known), columns, strict=True))
-            if all(name in names for name in self.known):
-                columns = [names[name] for name in self.known]
-        if self._unplaced and len(rows := first()):
-            self._place(rows[columns])
-        keys = columns if self._in_steps else range(len(columns))
-        found = zip(keys, columns, strict=True)
-        return columns, {name: self._labels[key] for key, name in found if key in self._labels}
+        if self.known is None:
+            return columns
+        names = dict(zip(as_known(columns, self.known), columns, strict=True))
+        is_complete = all(name in names for name in self.known)
+        return [names[name] for name in self.known] if is_complete else columns
+
+    def _labels_by_name(self, columns) -> dict:
+        """The labels of the columns that have some."""
+        keyed = zip(columns if self._in_steps else range(len(columns)), columns, strict=True)
+        return {name: self._labels[key] for key, name in keyed if key in self._labels}
 
     def _place(self, rows):
         """Find the columns of labels of which the model keeps no more than the order."""
+        if not self._unplaced or not len(rows):
+            return
         labels, self._unplaced = self._unplaced, ()
         values = {number_of(str(label)) for own in labels for label in own}
         numeric = [getattr(kind, "kind", "O") in "biuf" for kind in rows.dtypes]
@@ -242,8 +250,6 @@ def _labeled(column, labels, in_steps):
     Other values stay: the model does with them what it does with what it does not know. Empty text
     is missing, if it is no label.
     """
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype) or labels is _TEXT:
         return column
     if labels is _WHOLE:
@@ -290,8 +296,6 @@ def _all_parts(path, tables):
 
 def _csv_parts(source, path, tables):
     """Parts of a file, called so in messages."""
-    import pandas as pd
-
     try:
         read = partial(pd.read_csv, source, **_form(source, path, tables))
         head = read(nrows=100)
@@ -314,8 +318,6 @@ def _csv_parts(source, path, tables):
 
 def _form(source, path, tables):
     """How a file of CSV parts its fields, and what its numbers have for a point."""
-    import pandas as pd
-
     lines = {"sep": "\x1f", "quoting": csv.QUOTE_NONE, "header": None, "dtype": str}
     head, *rows = pd.read_csv(source, **lines, keep_default_na=False, nrows=1000)[0]
     known = [] if tables.known is None else list(tables.known)
@@ -381,10 +383,6 @@ def _write_parquet(frames, path):
 
 def show(frame, note: str = "", n_rows: int = 20) -> None:
     """Print the first rows and columns of a frame as a table, as many as fit."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     console, table, shown = Console(), Table(), frame.iloc[:n_rows]
     cells = [[_cell(value) for value in shown.iloc[:, j]] for j in range(frame.shape[1])]
     names = [str(name) for name in frame.columns]

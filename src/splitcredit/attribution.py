@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from splitcredit import _groups
 from splitcredit._names import as_names, check_index, feature_index, indexed
 from splitcredit._stored import (
     SHOWN,
@@ -19,10 +20,50 @@ from splitcredit._stored import (
     rows_of_arrays,
 )
 from splitcredit._tables import numbers, rows_at
+from splitcredit.plots import results as plots
+
+
+class _OfFeatures(Result):
+    """What attributions and importances have in common."""
+
+    values: np.ndarray
+    method: str
+    parameters: dict
+    unit: str
+
+    def __len__(self):
+        """Number of rows of an Attribution, of features of an Importance."""
+        return len(self.values)
+
+    def _arrays(self, *names):
+        """These fields as arrays, and where the values come from."""
+        arrays = {name: np.asarray(getattr(self, name)) for name in (*names, "method")}
+        arrays["parameters"] = np.array(json.dumps(self.parameters, sort_keys=True))
+        return arrays | ({"unit": np.array(self.unit)} if self.unit else {})
+
+    @classmethod
+    def from_arrays(cls, arrays) -> Self:
+        """Make the result that `to_arrays` took apart.
+
+        Parameters
+        ----------
+        arrays : dict of str to array, or an open ``.npz`` file
+
+        Returns
+        -------
+        Attribution or Importance
+            Of the class on which this is called.
+
+        Raises
+        ------
+        ValueError
+            If arrays are missing, damaged, or of something else.
+        """
+        return cls(**_plain(cls, arrays))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attribution(Result):
+class Attribution(_OfFeatures):
     """Attributions of features, row by row and output by output, with their labels.
 
     For measures that explain the prediction (Saabas, TreeSHAP), ``baseline`` plus the sum of
@@ -136,20 +177,10 @@ class Attribution(Result):
             else replace(self.source, rows=rows_at(self.source.rows, rows)),
         )
 
-    def __len__(self):
-        """Number of rows."""
-        return len(self.values)
-
     def _summary(self):
         """Mean absolute values of the features with the largest, a column for each output."""
-        import pandas as pd
-
         mean = np.abs(self.values).mean(axis=0) if len(self.values) else 0.0 * self.values.sum(0)
-        order = np.argsort(-mean.sum(axis=1), kind="stable")[:SHOWN]
-        one = len(self.output_names) == 1
-        columns = ["mean |value|"] if one else [f"mean |value|, {n}" for n in self.output_names]
-        frame = pd.DataFrame(mean[order], columns=columns)
-        frame.insert(0, "feature", [self.feature_names[j] for j in order])
+        frame = largest("feature", mean, self.feature_names.__getitem__, self.output_names)
         return frame, more(len(self.feature_names), "features")
 
     def totals(self) -> np.ndarray:
@@ -163,16 +194,7 @@ class Attribution(Result):
         each label as often as there are outputs. Where a feature or the index has one of these
         names, the column is called ``sample_`` or ``output_``.
         """
-        import pandas as pd
-
-        n, p, k = self.values.shape
-        frame = pd.DataFrame(
-            self.values.transpose(0, 2, 1).reshape(n * k, p), columns=list(self.feature_names)
-        )
-        names = np.array(self.output_names)
-        frame.insert(0, "sample", np.repeat(np.arange(n), k), allow_duplicates=True)
-        frame.insert(1, "output", np.tile(names, n), allow_duplicates=True)
-        return indexed(frame, self.index, k, own=2)
+        return tidy(self.values, self.feature_names, self.output_names, self.index)
 
     def grouped(self, groups) -> Attribution:
         """Attributions of groups of features: the sum of those of their features.
@@ -213,8 +235,6 @@ class Attribution(Result):
            sample  output  color  size
         0       0  output    3.0   4.0
         """
-        from splitcredit import _groups
-
         return _groups.of_attribution(self, groups)
 
     def plot(
@@ -260,9 +280,7 @@ class Attribution(Result):
             not the shape and the columns of the rows that were explained, or the kind needs X or
             one output.
         """
-        from splitcredit import _plots
-
-        return _plots.of_attribution(self, ax, output, top, X, kind, row, feature)
+        return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.
@@ -285,51 +303,21 @@ class Attribution(Result):
         ValueError
             If X has not the shape and the columns of the rows that were explained.
         """
-        from splitcredit import _plots
-
-        return _plots.explanation(self, X)
+        return plots.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field but `index` and `source` as arrays for `numpy.savez`; None is left out.
 
         Of labels in `data` the array has codes, and ``data_labels`` has the labels as text.
         """
-        arrays = {
-            "values": self.values,
-            "baseline": self.baseline,
-            "feature_names": np.array(self.feature_names),
-            "output_names": np.array(self.output_names),
-            "method": np.array(self.method),
-            "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
-        }
-        if self.unit:
-            arrays["unit"] = np.array(self.unit)
+        arrays = self._arrays("values", "baseline", "feature_names", "output_names")
         if self.output_index is not None:
             arrays["output_index"] = self.output_index
         return arrays if self.data is None else arrays | arrays_of_rows(self.data)
 
-    @classmethod
-    def from_arrays(cls, arrays) -> Attribution:
-        """Make the attribution that `to_arrays` took apart.
-
-        Parameters
-        ----------
-        arrays : dict of str to array, or an open ``.npz`` file
-
-        Returns
-        -------
-        Attribution
-
-        Raises
-        ------
-        ValueError
-            If arrays are missing, damaged, or of something else.
-        """
-        return cls(**_plain(cls, arrays))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Importance(Result):
+class Importance(_OfFeatures):
     """Global importances of the features, with their labels.
 
     Parameters
@@ -381,10 +369,6 @@ class Importance(Result):
     def __getitem__(self, key):
         """The value of a feature, by its name or index; ValueError if there is no such feature."""
         return float(self.values[feature_index(self.feature_names, key, "a feature")])
-
-    def __len__(self):
-        """Number of features."""
-        return len(self.values)
 
     def to_frame(self):
         """As a DataFrame with one row for each feature: feature, value, standard_error.
@@ -438,8 +422,6 @@ class Importance(Result):
         0    size    4.0             NaN
         1   color    3.0             NaN
         """
-        from splitcredit import _groups
-
         return _groups.of_importance(self, groups)
 
     def plot(self, ax=None, top: int = 20):
@@ -458,9 +440,7 @@ class Importance(Result):
         -------
         matplotlib Axes
         """
-        from splitcredit import _plots
-
-        return _plots.of_importance(self, ax, top)
+        return plots.of_importance(self, ax, top)
 
     @staticmethod
     def side_by_side(importances, top: int = 20):
@@ -486,39 +466,11 @@ class Importance(Result):
             If there are none, they are not of the same features, or `top` is no whole number
             from 1.
         """
-        from splitcredit import _plots
-
-        return _plots.side_by_side(importances, top)
+        return plots.side_by_side(importances, top)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field but `source` as an array that `numpy.savez` can store."""
-        arrays = {
-            "values": self.values,
-            "standard_error": np.asarray(self.standard_error),
-            "feature_names": np.array(self.feature_names),
-            "method": np.array(self.method),
-            "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
-        }
-        return arrays | ({"unit": np.array(self.unit)} if self.unit else {})
-
-    @classmethod
-    def from_arrays(cls, arrays) -> Importance:
-        """Make the importance that `to_arrays` took apart.
-
-        Parameters
-        ----------
-        arrays : dict of str to array, or an open ``.npz`` file
-
-        Returns
-        -------
-        Importance
-
-        Raises
-        ------
-        ValueError
-            If arrays are missing, damaged, or of something else.
-        """
-        return cls(**_plain(cls, arrays))
+        return self._arrays("values", "standard_error", "feature_names")
 
 
 def from_arrays(arrays) -> Attribution | Importance:
@@ -538,6 +490,29 @@ def from_arrays(arrays) -> Attribution | Importance:
     of_features = "values" in arrays and arrays["values"].ndim == 1
     kind = Importance if of_features else Attribution
     return kind.from_arrays(arrays)
+
+
+def tidy(values, names, output_names, index):
+    """A DataFrame of values (n_samples, n_names, n_outputs): sample, output, a column each name."""
+    import pandas as pd
+
+    n, p, k = values.shape
+    frame = pd.DataFrame(values.transpose(0, 2, 1).reshape(n * k, p), columns=list(names))
+    frame.insert(0, "sample", np.repeat(np.arange(n), k), allow_duplicates=True)
+    frame.insert(1, "output", np.tile(np.array(output_names), n), allow_duplicates=True)
+    return indexed(frame, index, k, own=2)
+
+
+def largest(what, mean, name_of, output_names):
+    """A DataFrame of the largest of mean absolute values (n_names, n_outputs), with their names."""
+    import pandas as pd
+
+    order = np.argsort(-mean.sum(axis=1), kind="stable")[:SHOWN]
+    one = len(output_names) == 1
+    columns = ["mean |value|"] if one else [f"mean |value|, {n}" for n in output_names]
+    frame = pd.DataFrame(mean[order], columns=columns)
+    frame.insert(0, what, [name_of(i) for i in order])
+    return frame
 
 
 def _array(given, name, dtype=np.float64):

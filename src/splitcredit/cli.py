@@ -16,13 +16,16 @@ from types import SimpleNamespace
 
 import click
 import numpy as np
+import pandas as pd
 
-from splitcredit import __version__, _methods, _plots, _ranking, api, shapley_interactions
+from splitcredit import __version__, _methods, _ranking, api, shapley_interactions
 from splitcredit import _command_files as files
 from splitcredit._calls import unknown
 from splitcredit._names import free
 from splitcredit._progress import bar
 from splitcredit.formats import to_forest, unwrap
+from splitcredit.plots.drawing import pyplot
+from splitcredit.plots.kinds import KINDS
 
 # What a method may need, and how it is given.
 _NEEDS = {
@@ -254,7 +257,7 @@ def _give(given, frame, note=""):
 def _draw(given, plot, **options):
     """Write a picture."""
     with files.replacing(given.out) as partial:
-        _plots.pyplot().switch_backend("Agg")
+        pyplot().switch_backend("Agg")
         plot(**options).figure.savefig(partial, dpi=150, format="png")
 
 
@@ -287,7 +290,7 @@ def _in_parts(given, model, tables, options):
 @_command(
     "explain model.skops rows.csv --output 0 --out rows.png",
     *(*_DATA_OF_ROWS, _method("explain", "tree_shap"), *_OF_METHOD),
-    click.Option(["--kind"], type=click.Choice(_plots.KINDS), help="Of the picture."),
+    click.Option(["--kind"], type=click.Choice(KINDS), help="Of the picture."),
     click.Option(["--row"], type=click.IntRange(0), help="The row of a waterfall."),
     click.Option(["--feature"], help="The feature of a scatter."),
     forms=(*_DATA, "png"),
@@ -392,8 +395,6 @@ def faithfulness(given):
 
     How far the predictions of TABLE move if the first features of a ranking are perturbed.
     """
-    import pandas as pd
-
     is_method = given.ranking in (*(m.name for m in api.methods()), *_methods.PRESETS)
     ranking = given.ranking if is_method else given.ranking.split(",")
     model, tables, options = _opened(given, ranking if is_method else None, "rank")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from splitcredit._calls import checked
-from splitcredit._names import feature_index, index_of, indexed
+from splitcredit._names import feature_index, index_of
 from splitcredit._opened import Opened
-from splitcredit._stored import SHOWN, Shown, more
+from splitcredit._stored import Shown, more
 from splitcredit._tables import check_whole
+from splitcredit.attribution import largest, tidy
 from splitcredit.importances._prediction import (
     chosen_outputs,
     is_other_class,
@@ -20,6 +21,8 @@ from splitcredit.importances._prediction import (
     predicted_outputs,
     prepared_background,
 )
+from splitcredit.plots.kinds import matrix
+from splitcredit.plots.results import explanation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -82,36 +85,25 @@ class Interactions(Shown):
             its entry of the diagonal. Of rows from a DataFrame it has the index, each label as
             often as there are outputs.
         """
-        import pandas as pd
-
         sets, values = self.sets, self.values
         if sets is None:
             j, k = np.triu_indices(len(self.feature_names))
             values = values[:, j, k] * np.where(j == k, 1.0, 2.0)[:, None]
             sets = [(a,) if a == b else (a, b) for a, b in zip(j, k, strict=True)]
-        n, _, n_outputs = values.shape
         names = [" x ".join(self.feature_names[j] for j in features) for features in sets]
-        rows = values.transpose(0, 2, 1).reshape(n * n_outputs, len(names))
-        frame = pd.DataFrame(rows, columns=names)
-        frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs), allow_duplicates=True)
-        frame.insert(1, "output", np.tile(np.array(self.output_names), n), allow_duplicates=True)
-        return indexed(frame, self.index, n_outputs, own=2)
+        return tidy(values, names, self.output_names, self.index)
 
     def _summary(self):
         """Mean absolute interactions of the sets with the largest, a column for each output."""
-        import pandas as pd
-
         sets, values = self.sets, self.values
         if sets is None:  # a pair has its interaction in two places of the matrix
             sets = np.stack(np.triu_indices(len(self.feature_names), 1), axis=1)
             values = 2.0 * values[:, sets[:, 0], sets[:, 1]]
         mean = np.abs(values).sum(axis=0) / max(len(values), 1)
-        order = np.argsort(-mean.sum(axis=1), kind="stable")[:SHOWN]
-        one = len(self.output_names) == 1
-        columns = ["mean |value|"] if one else [f"mean |value|, {n}" for n in self.output_names]
-        frame = pd.DataFrame(mean[order], columns=columns)
-        names = [" x ".join(self.feature_names[j] for j in sets[i]) for i in order]
-        frame.insert(0, "features", names)
+        names = self.feature_names
+        frame = largest(
+            "features", mean, lambda i: " x ".join(names[j] for j in sets[i]), self.output_names
+        )
         return frame, more(len(sets), "pairs" if sets.shape[1] == 2 else "sets")
 
     def plot(self, ax=None, output=None, top: int = 10):
@@ -139,8 +131,6 @@ class Interactions(Shown):
             If these are values of sets or of no rows, there is no such output or several and none
             is chosen, or `top` is no whole number from 1.
         """
-        from splitcredit import _plot_kinds
-
         check_whole("top", top, 1)
         if self.sets is not None or len(self.values) == 0:
             raise ValueError(
@@ -152,7 +142,7 @@ class Interactions(Shown):
                 f"a picture is of one output: pass output=, one of {list(self.output_names)[:10]}"
             )
         index = index_of(self.output_names, 0 if output is None else output, "output")
-        return _plot_kinds.matrix(self, ax, index, top)
+        return matrix(self, ax, index, top)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.
@@ -176,13 +166,11 @@ class Interactions(Shown):
             If these are values of sets, or X has not the shape and the columns of the rows that
             were explained.
         """
-        from splitcredit import _plots
-
         if self.sets is not None:
             raise ValueError(
                 "shap shows a matrix of all pairs: call interactions without sets, with order=2"
             )
-        return _plots.explanation(self, X)
+        return explanation(self, X)
 
 
 @checked

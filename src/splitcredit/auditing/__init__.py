@@ -6,7 +6,8 @@ The name is not that of the function, so that ``splitcredit.audit`` is the funct
 - `comparison` has the table of measures, and computes them.
 - `copies` fits the model anew beside permuted copies of its features.
 - `sections` answers the eight questions; `result` puts them together.
-- `pictures` and `page` draw and write them. ``rule.csv`` is the rule of the matrix of trust.
+- `texts` has their sentences, `pictures` and `page` draw and write them.
+- ``rule.csv`` is the rule of the matrix of trust.
 """
 
 from splitcredit.auditing.comparison import Comparison, compare

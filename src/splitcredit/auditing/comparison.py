@@ -16,6 +16,7 @@ from splitcredit._calls import checked, needs
 from splitcredit._methods import PRESETS
 from splitcredit.api import explain_chunks, importance
 from splitcredit.attribution import Importance
+from splitcredit.auditing import pictures
 from splitcredit.auditing.subject import EXPLAINED, Subject, Z, unfitted_copy
 from splitcredit.forest import part
 from splitcredit.formats import format_of
@@ -147,8 +148,6 @@ class Comparison:
         -------
         matplotlib Figure
         """
-        from splitcredit.auditing import pictures
-
         return pictures.side_by_side(self, top)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from splitcredit import __version__
 from splitcredit.auditing import pictures
-from splitcredit.auditing.sections import number
+from splitcredit.auditing.texts import number
 
 # Rows of a table that the page shows; the others are in `Audit.to_json`.
 MOST_ROWS = 300

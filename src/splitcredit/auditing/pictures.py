@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit.auditing.sections import TEXTS
 from splitcredit.auditing.subject import Z
+from splitcredit.auditing.texts import TEXTS
 
 # What stands for the color of the text until the page gives it, and the color of what is shown.
 INK, COLOR, PALE = "#010203", "#3b82c4", "#8a8f98"

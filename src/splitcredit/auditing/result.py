@@ -13,7 +13,7 @@ import pandas as pd
 from splitcredit import _progress
 from splitcredit._calls import checked
 from splitcredit._stored import replacing
-from splitcredit.auditing import copies, sections
+from splitcredit.auditing import copies, page, pictures, sections
 from splitcredit.auditing.comparison import MEASURES, Comparison, compared
 from splitcredit.auditing.subject import Subject
 
@@ -97,8 +97,6 @@ class Audit:
         str
             The page.
         """
-        from splitcredit.auditing import page
-
         text = page.render(self)
         if path is not None:
             with replacing(path) as partial:
@@ -122,8 +120,6 @@ class Audit:
         ValueError
             If there is no such section.
         """
-        from splitcredit.auditing import pictures
-
         keys = [s.key for s in self.sections]
         if section not in keys:
             raise ValueError(f"section={section!r} is not one of {', '.join(keys)}")

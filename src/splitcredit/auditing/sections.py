@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,9 +15,9 @@ import pandas as pd
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import linregress, rankdata, t
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from splitcredit import _methods
-from splitcredit._plots import imported_shap
 from splitcredit._ranking import BY_GAPS
 from splitcredit.api import explain, faithfulness, rank
 from splitcredit.auditing.comparison import BACKGROUND, MEASURES, OF_SCORES
@@ -34,7 +33,9 @@ from splitcredit.auditing.subject import (
     score,
     taken,
 )
+from splitcredit.auditing.texts import FOLDER, TEXTS, grouped, listed, percent, span
 from splitcredit.importances.tree_shap_interventional import tree_shap_interventional
+from splitcredit.plots.results import imported_shap
 
 # Orders are measured on so many rows, by trees with so many leaves; by fewer if these split by
 # categories.
@@ -50,9 +51,6 @@ SUSPECT, SURE = 0.9, 0.7
 NOT_NEGATIVE = ("mdi", "tree_shap", "split_count")
 # Nodes of the trees whose digits are counted, and portions of trees that are added up.
 NODES_OF_DIGITS, PORTIONS = 60_000, 100
-_FOLDER = files("splitcredit.auditing")
-# By key: the title, what the number is, what the picture shows, and where it has a line.
-TEXTS = pd.read_csv(io.StringIO((_FOLDER / "texts.csv").read_text("utf-8")), index_col="key")
 
 
 class Section(NamedTuple):
@@ -73,56 +71,28 @@ class Section(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _section(key, numbers, sentence, table, notes=(), **texts):
-    texts = TEXTS.loc[key, ["title", "what"]].to_dict() | texts
-    return Section(key, *texts.values(), *map(float, numbers), sentence, table, tuple(notes))
+def _section(key, numbers, sentence, table, notes=(), what=""):
+    """A section; a dict in place of the sentence is what its templates are filled with."""
+    texts = TEXTS.loc[key]
+    if isinstance(sentence, dict):
+        how = texts["how"].format(**sentence)
+        notes, sentence = [*([how] if how else []), *notes], texts["sentence"].format(**sentence)
+    numbers = map(float, numbers)
+    return Section(
+        key, texts["title"], what or texts["what"], *numbers, sentence, table, tuple(notes)
+    )
 
 
-def _none(key, why):
-    sentence = f"This could not be measured: {why}."
-    return _section(key, (np.nan,) * 3, sentence, _frame([]))
+def _none(key, why, sentence="This could not be measured: {}."):
+    return _section(key, (np.nan,) * 3, sentence.format(why), _frame([]))
 
 
 def _frame(rows):
     return pd.DataFrame(rows, columns=["label", "value", "low", "high"])
 
 
-def grouped(reasons) -> list[str]:
-    """Reasons by name as one line for each reason."""
-    names: dict[str, list[str]] = {}
-    for name, why in reasons.items():
-        names.setdefault(why, []).append(name)
-    return [f"{', '.join(of_reason)}: {why}" for why, of_reason in names.items()]
-
-
 def _numbers(row):
     return tuple(float(row[name]) for name in ("value", "low", "high"))
-
-
-def percent(x) -> str:
-    """A share as text, without a sign on a zero."""
-    is_plain = not 0.99 < x < 1 and (abs(x) >= 0.1 or abs(round(100 * x, 1)) == 0)
-    return f"{100 * x:z.0f} %" if is_plain else f"{100 * x:z.1f} %"
-
-
-def number(x) -> str:
-    """A number as text, to three digits."""
-    return f"{x:.3g}"
-
-
-def span(numbers) -> str:
-    """A share and its interval as text."""
-    value, low, high = numbers
-    if not np.isfinite(low):
-        return percent(value)
-    return f"{percent(value)} (95 % interval {percent(low)} to {percent(high)})"
-
-
-def listed(names, most=5) -> str:
-    """Names as text; of many the first, and how many there are."""
-    names = [str(name) for name in names]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def model(subject, copies) -> tuple[Section, bool | None]:
@@ -168,22 +138,17 @@ def model(subject, copies) -> tuple[Section, bool | None]:
         notes.append(f"No copy was fitted, so that the targets of rows were permuted: {copies}.")
     # Targets without any relation to the features give .5 or 0, but for the rows drawn.
     beats = value - error > max(by_chance[0], 0.5 if of_classes else 0.0)
+    quality = f"the model explains {span(numbers)} of the variance of the target"
     if of_classes:
-        quality = (
-            "of two rows of different classes the model gives the right one the higher score in "
-        )
-        quality += f"{span(numbers)} of the cases; guessing gives 50 %"
-    else:
-        quality = f"the model explains {span(numbers)} of the variance of the target"
+        quality = "of two rows of different classes the model gives the right one the higher score "
+        quality += f"in {span(numbers)} of the cases; guessing gives 50 %"
     verdict = f"It is {'' if beats else 'not '}better than chance"
     if not is_new:
         verdict = "Whether it is better than chance on new rows is not known: pass test rows"
-    forest = subject.forest
+    forest, model_name = subject.forest, type(subject.inner).__name__
     size = f"{forest.n_trees} trees, {forest.n_features} features, {subject.table.shape[0]:,} rows"
-    sentence = (
-        f"{type(subject.inner).__name__} with {size}. On {source}, {quality}. "
-        f"{verdict}; {who} reaches {percent(by_chance[0])}."
-    )
+    sentence = {"model": model_name, "size": size, "source": source, "quality": quality}
+    sentence |= {"verdict": verdict, "other": who, "chance": percent(by_chance[0])}
     what = "area under the ROC curve" if of_classes else "share of the variance explained"
     rows = _frame([(f"the model, {source}", *numbers), (who, *by_chance)])
     section = _section("model", numbers, sentence, rows, notes, what=what)
@@ -207,10 +172,8 @@ def measures(comparison) -> Section:
     if count < len(names) / 2:
         opening = f"No feature comes first by half of the measures ({opening})"
     kind = "agree" if value >= 0.8 else "agree in part" if value >= 0.5 else "disagree"
-    sentence = (
-        f"{opening}. The measures {kind}: the median rank correlation of two is {value:.2f}. "
-        f"{names[above[worst]]} and {names[below[worst]]} differ most, with {pairs[worst]:.2f}."
-    )
+    sentence = {"opening": opening, "agree": kind, "median": value, "least": pairs[worst]}
+    sentence |= {"one": names[above[worst]], "other": names[below[worst]]}
     return _section("measures", (value, low, high), sentence, frame, comparison.notes)
 
 
@@ -236,21 +199,17 @@ def noise(copies, names) -> Section:
     worst = table.loc[table["value"].idxmax()]
     found = json.loads(best["above_noise"])
     lost = [name for name in names if name not in found]
-    sentence = (
-        f"{len(found)} of {p} features stand out from noise by {best['label']}, the measure with "
-        f"the fewest false alarms here, {span(_numbers(best))}"
-        f"{': ' if found else ''}{listed(found)}."
-    )
+    of_lost = of_worst = ""
     if lost:
-        sentence += f" These are not above the largest of the noise: {listed(lost, 12)}."
+        of_lost = f" These are not above the largest of the noise: {listed(lost, 12)}."
     if worst["value"] > best["value"]:
         most = percent(worst["value"])
-        sentence += f" {worst['label']} calls {most} of columns of pure noise important."
-    size = f"{FITS} copies with {copies.n_trees} trees were fitted on {copies.n_rows} rows"
+        of_worst = f" {worst['label']} calls {most} of columns of pure noise important."
+    sentence = {"count": len(found), "all": p, "measure": best["label"], "lost": of_lost}
+    sentence |= {"alarms": span(_numbers(best)), "worst": of_worst}
+    sentence["names"] = f": {listed(found)}" if found else ""
+    sentence |= {"fits": FITS, "trees": copies.n_trees, "rows": copies.n_rows}
     notes = (
-        f"{size}, with permuted copies of features and made-up noise beside the features. It is a "
-        "false alarm if noise has an importance above 0, by its interval over the fits. A feature "
-        "stands out if it is above the largest of the noise, by such an interval.",
         f"{', '.join(NOT_NEGATIVE)}: these are never negative, so that noise is above 0 whatever "
         "the data are, and they have no share of false alarms.",
         *(f"Not measured by {why}" for why in grouped(copies.why_not)),
@@ -290,14 +249,12 @@ def values(copies) -> Section:
     biased = table.loc[(table["low"] > 0) & (table["value"] > 0.001), "label"]
     steep = table.loc[(table.loc[biased.index] if len(biased) else table)["value"].idxmax()]
     flat = table.loc[table["value"].abs().idxmin()]
-    sentence = (
-        f"{'These measures prefer' if len(biased) else 'No measure prefers'} many values"
-        f"{': ' if len(biased) else ''}{listed(biased, 20)}. For noise with ten times as many of "
-        f"them, the importance by {steep['label']} grows by {span(_numbers(steep))} of that of the "
-        f"first feature, and by {flat['label']} by {percent(flat['value'])}."
-    )
-    ends = f"between {copies.n_values.min()} and {copies.n_values.max():,} different values"
-    return _section("values", _numbers(steep), sentence, table, [f"The noise has {ends}."])
+    sentence = {"steep": steep["label"], "slope": span(_numbers(steep))}
+    sentence |= {"flat": flat["label"], "least": percent(flat["value"])}
+    prefer = f"These measures prefer many values: {listed(biased, 20)}"
+    sentence["prefer"] = prefer if len(biased) else "No measure prefers many values"
+    sentence |= {"fewest": copies.n_values.min(), "most": copies.n_values.max()}
+    return _section("values", _numbers(steep), sentence, table)
 
 
 def faithful(subject, comparison) -> Section:
@@ -338,11 +295,9 @@ def faithful(subject, comparison) -> Section:
     floor = table[table["label"] == "a random order"].iloc[0]
     others = table[table["label"] != "a random order"]
     first, last = others.iloc[0], others.iloc[-1]
-    sentence = (
-        f"Of what the {of_best} order reaches, the order by {first['label']} reaches "
-        f"{span(_numbers(first))} and that by {last['label']} {span(_numbers(last))}. A random "
-        f"order reaches {percent(floor['value'])}."
-    )
+    sentence = {"best": of_best, "first": first["label"], "most": span(_numbers(first))}
+    sentence |= {"last": last["label"], "least": span(_numbers(last))}
+    sentence["random"] = percent(floor["value"])
     return _section("faithful", _numbers(first), sentence, table, notes)
 
 
@@ -380,13 +335,12 @@ def redundant(subject, comparison, model_score) -> Section:
         f"No two features carry nearly the same information. SHAP by covers and background {apart}."
     )
     if groups:
+        count = f"{len(groups)} group{'s' if len(groups) > 1 else ''}"
         sets = "; ".join(listed(names[group]) for group in groups[:5])
-        together = _covers_and_background(subject, inside)
-        sentence = f"Features carry nearly the same information in {len(groups)} "
-        sentence += (
-            f"group{'s' if len(groups) > 1 else ''}: {sets}. SHAP by covers and by background "
+        sentence = (
+            f"Features carry nearly the same information in {count}: {sets}. SHAP by covers and by "
+            f"background {_covers_and_background(subject, inside)} there, elsewhere they {apart}."
         )
-        sentence += f"{together} there, elsewhere they {apart}."
     if twins:
         sentence += f" Duplicates, in the same order in all rows: {listed(twins)}."
     if alone.empty or not np.isfinite(alone["value"].iloc[0]):
@@ -395,15 +349,10 @@ def redundant(subject, comparison, model_score) -> Section:
     top = alone.iloc[0]
     suspects = alone.loc[(alone["value"] >= SUSPECT) & (alone["low"] >= SURE), "label"]
     suspects = suspects if len(names) > 1 else []
-    reach = span(_numbers(top))
-    ask = f"By that, suspect: {listed(suspects)}. Ask when and how it was recorded. "
-    sentence += (
-        " Of leaks, one kind was looked for: a feature that alone predicts almost as well as the "
-        f"model. {ask if len(suspects) else 'None stands out by that. '}The strongest, "
-        f"{top['label']}, reaches {reach} of the model's gain over chance. Leaks by several "
-        "features, identifiers, groups, the order of rows or missing values were not looked for."
-    )
-    return _section("redundant", _numbers(top), sentence, alone, notes)
+    ask = f"By that, suspect: {listed(suspects)}. Ask when and how it was recorded."
+    leaks = {"verdict": ask if len(suspects) else "None stands out by that."}
+    leaks |= {"start": sentence, "top": top["label"], "reach": span(_numbers(top))}
+    return _section("redundant", _numbers(top), leaks, alone, notes)
 
 
 def told_shares(ranks) -> np.ndarray:
@@ -428,8 +377,6 @@ def _groups(similarity):
 
 def _alone(subject, numbers, codes, names, model_score):
     """What a small tree of each feature alone gains, as a share of the model's gain over chance."""
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
     of_classes = bool(subject.classes)
     chance = 0.5 if of_classes else 0.0
     gain = model_score - chance if model_score > chance else np.nan
@@ -496,10 +443,8 @@ def digits(subject) -> Section:
         found.append((name, *np.quantile(-np.log10(np.maximum(off, 1e-16)), [0, 0.025, 0.975])))
     worst = min(found, key=lambda row: row[1])
     enough = "enough for any table" if worst[1] >= 4 else "too few: small values may be wrong"
-    sentence = (
-        f"Of {worst[0]}, {worst[1]:.1f} digits are right in the worst of {len(ours)} rows, and "
-        f"{worst[2]:.1f} to {worst[3]:.1f} in 95 % of them: {enough}."
-    )
+    sentence = {"values": worst[0], "least": worst[1], "low": worst[2], "high": worst[3]}
+    sentence |= {"count": len(ours), "enough": enough}
     notes.append("Digits of the largest value of each row, against double precision.")
     return _section("digits", worst[1:], sentence, _frame(found), notes)
 
@@ -510,7 +455,7 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     For a question there is none if the interval of the measure holds what a random one reaches, or
     if the measure was judged on rows that the model has not seen, and there are none.
     """
-    text = (path or _FOLDER / "rule.csv").read_text("utf-8")
+    text = (path or FOLDER / "rule.csv").read_text("utf-8")
     rule = pd.read_csv(io.StringIO(text), keep_default_na=False)
     kind = "bagged" if subject.is_averaged else "boosted"
     # A line for such models goes before one for any model.
@@ -520,8 +465,7 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     if beats is False or rule.empty:
         why = "the model is not better than chance, so that no order of its features means anything"
         why = why if beats is False else f"the rule has no line for {kind} models"
-        none = f"Nothing is recommended: {why}."
-        return _section("recommended", (np.nan,) * 3, none, _frame([]))
+        return _none("recommended", why, "Nothing is recommended: {}.")
     rows, texts = [], []
     for row in rule.rename(columns={"holds": "value"}).to_dict("records"):
         name, parameters = row["method"], json.loads(row["parameters"] or "{}")
@@ -553,11 +497,8 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     doubt = ["Whether the model beats chance is not known."] if beats is None else []
     weakest = table[table["call"] != ""].sort_values("value", kind="stable")[:1]
     numbers = _numbers(weakest.iloc[0]) if len(weakest) else (np.nan,) * 3
-    note = (
-        "By the study of the project, in which a measure is right on a fit if it is among the best "
-        "quarter and above a random order. None: the interval holds what a random measure reaches."
-    )
-    return _section("recommended", numbers, " ".join([*doubt, *texts]), table, [note])
+    sentence = {"answers": " ".join([*doubt, *texts])}
+    return _section("recommended", numbers, sentence, table)
 
 
 def _call(name, given):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 from scipy.stats import rankdata
+from sklearn.base import clone
 
 from splitcredit import _chunks
 from splitcredit.forest import Forest, part
@@ -267,8 +268,6 @@ def error_of(deviations) -> float:
 
 def unfitted_copy(inner, seed) -> Any:
     """A copy of an estimator that is fitted fast: fewer trees, and no early stopping."""
-    from sklearn.base import clone
-
     copy, own, library = clone(inner), inner.get_params(deep=False), format_of(inner)
     n_trees, n_classes = 100, len(getattr(inner, "classes_", ()))
     if n_classes > 2 and not hasattr(inner, "bootstrap"):

@@ -15,11 +15,8 @@ COMPARED = 100
 def check(model, forest, curve, rows, y, attribution, container=None) -> None:
     """Check the attributions of some rows, and at some calls the conversion of the model.
 
-    ValueError if they differ by more than rounding can make; the message names a row.
-
-    `forest` is that of the model or its first trees, `curve` "raw" or a name in
-    `splitcredit.importances._rescaling.CURVES`, and `container` holds the rows if it has an offset
-    for each of them.
+    ValueError if they differ by more than rounding can make. `forest` is that of the model or its
+    first trees, and `container` holds the rows if it has an offset for each of them.
     """
     raw, allowed = forest.predict(rows), rounding(forest)
     if container is not None:

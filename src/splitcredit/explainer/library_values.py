@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from splitcredit.explainer.model import refuse_wrapped
-from splitcredit.explainer.rows import as_rows
+from splitcredit.explainer.rows import as_rows, refuse_offset
 from splitcredit.formats import format_of
 from splitcredit.formats._unwrap import unfrozen
-from splitcredit.formats.containers import name_of_offset, offsets
+from splitcredit.formats.containers import offsets
 
 
 class LibraryValues:
@@ -26,11 +26,7 @@ class LibraryValues:
         """Attributions; see `TreeExplainer.shap_values`."""
         self._refuse(tree_limit, approximate)
         container, _, n_samples, is_single = self._rows(X)
-        if offsets(container, self._own.outputs) is not None:
-            raise ValueError(
-                f"{name_of_offset(container)} adds to each row what expected_value cannot hold: "
-                "call explainer(X), whose base_values do, or explain rows without it"
-            )
+        refuse_offset(container, self._own.outputs)
         values, mean = self._shown(*self._own.values(container))
         return (values[0] if is_single else values[:n_samples]), mean
 

@@ -19,23 +19,9 @@ from splitcredit.formats.units import SOFTMAX, Units, refusal
 
 
 class ExplainedModel:
-    """A fitted model, its `Forest`, and what its raw prediction means.
+    """A fitted model but a pipeline or search, its `Forest`, and what its raw prediction means.
 
-    Parameters
-    ----------
-    model : fitted model
-        Anything that `splitcredit.to_forest` takes but pipelines and searches, as in shap.
-        After early stopping the trees are those of the model's own ``predict``.
-
-    Attributes
-    ----------
-    original_model : object
-        The model as it was given.
-    forest : Forest
-    tree_output : {"raw_value", "log_odds", "probability", None}
-        Meaning of the raw prediction.
-    objective : {"squared_error", "binary_crossentropy", None}
-    num_outputs : int
+    After early stopping the trees are those of the model's own ``predict``.
     """
 
     def __init__(self, model):
@@ -54,12 +40,12 @@ class ExplainedModel:
 
     @property
     def tree_output(self) -> str | None:
-        """Meaning of the raw prediction; see the class."""
+        """Meaning of the raw prediction: "raw_value", "log_odds", "probability" or None."""
         return None if self.units == SOFTMAX else self.units.tree_output
 
     @property
     def objective(self) -> str | None:
-        """What the training minimized; see the class."""
+        """What the training minimized: "squared_error", "binary_crossentropy" or None."""
         return None if self.units == SOFTMAX else self.units.objective
 
     def next_call_is_compared(self) -> bool:
@@ -118,14 +104,12 @@ def refuse_wrapped(model):
 
 
 class Curve(NamedTuple):
-    """What of the raw prediction is explained.
+    """What of the raw prediction is explained."""
 
-    `name` is a ``model_output`` of `splitcredit.importances.tree_shap_interventional`; `doubled`
-    says whether the output of a binary model is shown as two, one for each class.
-    """
-
-    name: str
-    doubled: bool = False
+    name: str  # a `model_output` of `tree_shap_interventional`
+    doubled: bool = (
+        False  # whether the output of a binary model is shown as two, one for each class
+    )
 
 
 def curve(model_output, units: Units, name: str) -> Curve:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from sklearn.utils import shuffle
 
 from splitcredit._names import as_known, labels_of_columns
 from splitcredit._tables import dense, named, refuse_container, with_nan
 from splitcredit.forest import Forest
-from splitcredit.formats.containers import rows_in
+from splitcredit.formats.containers import name_of_offset, offsets, rows_in
+from splitcredit.kernels.nodes import columns, lowered
 
 
 def as_rows(X, forest) -> tuple:
-    """Rows as a table, and whether they were a single one without its axis.
+    """Rows as an array or DataFrame, and whether they were a single one without its axis.
 
-    Returns tuple of an array or DataFrame (n_samples, n_features), and bool. A Series whose index
-    holds names, or the numbers that name the features, becomes a DataFrame of one row.
+    A Series whose index holds names, or the numbers that name the features, is a DataFrame then.
     """
     X = dense(rows_in(X), forest.absent)
     if hasattr(X, "columns"):
@@ -47,6 +48,15 @@ def _holds_names(index, features):
     return is_text or set(as_known(index, features)) == set(features)
 
 
+def refuse_offset(X, outputs):
+    """Refuse rows with an offset each where only the values of features are returned."""
+    if offsets(X, outputs) is not None:
+        raise ValueError(
+            f"{name_of_offset(X)} adds to each row what expected_value cannot hold: call "
+            "explainer(X), whose base_values do, or explain rows without it"
+        )
+
+
 def names_of(X) -> list | None:
     """Names of the columns of a table or of a masker's rows, None of anything else."""
     names = labels_of_columns(X)
@@ -67,9 +77,7 @@ _BELOW_ROUNDING = 2.0**-100
 
 
 def background_rows(data):
-    """Rows of the background as shap takes them.
-
-    Returns array or DataFrame, or None. ValueError if it is none of these.
+    """Rows of the background as shap takes them, an array or DataFrame, or None.
 
     Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with shap's
     seed. All rows of a masker are taken, with their names: it has drawn its own.
@@ -91,19 +99,15 @@ def background_rows(data):
         )
     if len(data) <= MOST_ROWS:
         return data
-    from sklearn.utils import shuffle
-
     return shuffle(data, n_samples=MOST_ROWS, random_state=0)
 
 
 def with_covers_of(forest, rows) -> Forest:
     """The forest with covers that count the background rows in each node.
 
-    Returns Forest. Where no row comes, the model's covers still say how a node's rows are divided,
+    Where no row comes, the model's covers still say how a node's rows are divided,
     but their weight beside that of any background row is below rounding.
     """
-    from splitcredit.kernels.nodes import columns, lowered
-
     threshold, column = lowered(forest), columns(forest)
     count = np.zeros(forest.n_nodes)
     node = np.tile(forest.tree_offsets[:-1], len(rows))

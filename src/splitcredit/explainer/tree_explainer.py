@@ -10,7 +10,6 @@ import numpy as np
 
 from splitcredit import _library_values
 from splitcredit._opened import Opened
-from splitcredit._plots import imported_shap
 from splitcredit._tables import check_choice
 from splitcredit.explainer import additivity
 from splitcredit.explainer.library_values import LibraryValues
@@ -19,6 +18,7 @@ from splitcredit.explainer.rows import (
     as_rows,
     background_rows,
     names_of,
+    refuse_offset,
     values_of,
     with_covers_of,
 )
@@ -31,6 +31,7 @@ from splitcredit.importances._rescaling import transformed
 from splitcredit.kernels import leaf_means
 from splitcredit.kernels.tree_shap.explain import expected_value
 from splitcredit.kernels.tree_shap.explain import tree_shap as values_by_covers
+from splitcredit.plots.results import imported_shap
 from splitcredit.shapley_interactions import interactions
 
 _PERTURBATIONS = ("auto", "interventional", "tree_path_dependent")
@@ -217,7 +218,7 @@ class TreeExplainer:
             _, covered = self._limited(tree_limit)
             return self._shown(values_by_covers(covered, covered.prepare(X)))
         rows, is_single = as_rows(X, self.model.forest)
-        self._refuse_offset(X)
+        refuse_offset(X, self.model.forest)
         attribution = self._attribution(rows, y, tree_limit, approximate, check_additivity)
         values = self._shown(attribution.values)
         return values[0] if is_single else values
@@ -249,23 +250,29 @@ class TreeExplainer:
             values, self.expected_value = self._by_library.interaction_values(X)
             return values
         rows, is_single = as_rows(X, self.model.forest)
-        self._refuse_offset(X)
+        refuse_offset(X, self.model.forest)
         values = self._shown(self._interactions(rows, tree_limit).values)
         return values[0] if is_single else values
 
     def __call__(self, X, y=None, interactions=False, check_additivity=True, approximate=False):
         """Attributions or interactions as a ``shap.Explanation``; needs shap."""
-        shap = imported_shap()
-        start = time.time()
+        shap, start = imported_shap(), time.time()
         if self._by_library is not None:
             values, base, data, names, self.expected_value = self._by_library.explained(
                 X, interactions, approximate
             )
             names = self.feature_names or names
-            seconds = time.time() - start
-            return shap.Explanation(
-                values, base_values=base, data=data, feature_names=names, compute_time=seconds
+        else:
+            values, base, data, names = self._explanation(
+                X, y, interactions, check_additivity, approximate
             )
+        seconds = time.time() - start
+        return shap.Explanation(
+            values, base_values=base, data=data, feature_names=names, compute_time=seconds
+        )
+
+    def _explanation(self, X, y, interactions, check_additivity, approximate):
+        """Values, base values, rows and names of features of a ``shap.Explanation``."""
         rows, is_single = as_rows(X, self.model.forest)
         rows = self.model.forest.in_order(rows)
         if interactions and approximate:
@@ -279,13 +286,7 @@ class TreeExplainer:
         if is_single:
             # Of interactions shap keeps the axis of rows of the base values.
             values, base, data = values[0], base if interactions else base[0], data[0]
-        return shap.Explanation(
-            values,
-            base_values=base,
-            data=data,
-            feature_names=names_of(rows) or getattr(self, "data_feature_names", None),
-            compute_time=time.time() - start,
-        )
+        return values, base, data, names_of(rows) or getattr(self, "data_feature_names", None)
 
     def assert_additivity(self, phi, model_output) -> None:
         """Check that attributions and `expected_value` add up to a prediction, within 1 %, as shap.
@@ -309,14 +310,6 @@ class TreeExplainer:
         if not np.allclose(totals, model_output, atol=1e-2, rtol=1e-2):
             raise ValueError(
                 "additivity check: attributions and expected_value do not add up to the prediction"
-            )
-
-    def _refuse_offset(self, X):
-        """Refuse rows with an offset each where only the values of features are returned."""
-        if offsets(X, self.model.forest) is not None:
-            raise ValueError(
-                f"{name_of_offset(X)} adds to each row what expected_value cannot hold: call "
-                "explainer(X), whose base_values do, or explain rows without it"
             )
 
     def _with_offset(self, result, X):

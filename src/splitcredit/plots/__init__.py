@@ -1,0 +1,6 @@
+"""Pictures of importances, attributions and interactions, and the form that plots of shap take.
+
+- `drawing` has axes, labels, colors and texts.
+- `kinds` draws each kind of picture.
+- `results` checks what a result is to show, and chooses the kind.
+"""

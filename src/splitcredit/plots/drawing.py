@@ -1,0 +1,181 @@
+"""Parts of pictures by matplotlib: axes, labels, dots, colors, and texts."""
+
+from __future__ import annotations
+
+import re
+from textwrap import fill
+
+import numpy as np
+
+# Most characters of a feature's name that are drawn.
+_LONGEST = 40
+# Methods whose values and baseline add up to the prediction.
+ADD_UP = ("tree_shap", "tree_shap_interventional", "saabas")
+# What the values of other methods are.
+_UNITS = {
+    **dict.fromkeys(("mdi", "mdi_oob", "ufi", "local_mdi"), "decrease of impurity"),
+    **dict.fromkeys(("air", "penalized_gini"), "decrease of impurity"),
+    "mda": "increase of the error",
+    "permutation": "decrease of the score",
+    "sage": "decrease of the loss",
+}
+
+
+def pyplot():
+    """Matplotlib's functions for figures; ModuleNotFoundError if it is not installed."""
+    try:
+        from matplotlib import pyplot as plt
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "plots need matplotlib, which is not installed: pip install matplotlib"
+        ) from None
+    return plt
+
+
+def new_axes(ax, n_features, names=()):
+    """The axes that are given, or new ones with room for some features and the longest name."""
+    if ax is not None:
+        return ax
+    height = 1.2 + 0.32 * max(n_features, 4)
+    longest = min(max(map(len, names), default=0), _LONGEST)
+    return pyplot().subplots(figsize=(5 + 0.07 * max(longest, 20), height), layout="constrained")[1]
+
+
+def label(ax, result, order, text):
+    """Names of features beside their rows, how many others there are, and what the axis shows."""
+    names, left_out = result.feature_names, len(result.feature_names) - len(order)
+    ax.set_yticks(np.arange(len(order)), [shortened(names[j]) for j in order])
+    ax.set_ylim(-0.7 - 0.7 * (left_out > 0), len(order) - 0.3)
+    if left_out:
+        note = f"and {more_features(left_out)}"
+        beside(ax, note, (0, -1), -4, xycoords=("axes fraction", "data"), color="0.4")
+    ax.set_xlabel(text)
+    if ax.get_xscale() == "linear" and not ax.images:
+        ax.locator_params("x", nbins=5)
+    open_frame(ax)
+
+
+def open_frame(ax):
+    """Leave out the upper and the right line around a picture."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def beside(ax, text, place, points, **style):
+    """Write a text so many points to the right of a place, or to the left if they are negative."""
+    style |= {"xytext": (points, 0), "textcoords": "offset points", "va": "center"}
+    ax.annotate(text, place, ha="right" if points < 0 else "left", **style)
+
+
+def bars(ax, values, errors):
+    """Bars from 0, with their standard errors if there are any."""
+    ax.barh(
+        np.arange(len(values)),
+        values,
+        xerr=errors if np.isfinite(errors).any() else None,
+        color="tab:blue",
+        error_kw={"elinewidth": 1, "ecolor": "0.3", "capsize": 2},
+    )
+    if (values < 0).any():
+        ax.axvline(0, color="0.5", linewidth=0.8)
+
+
+def dots(ax, x, y, color):
+    """Dots of a shade from 0 to 1, gray where it is NaN; returns those with a shade, or None."""
+    style = {"s": 9, "linewidths": 0, "rasterized": len(x) > 500}
+    if color is None:
+        ax.scatter(x, y, color="tab:blue", alpha=0.6, **style)
+        return None
+    is_finite = np.isfinite(color)
+    ax.scatter(x[~is_finite], y[~is_finite], color="0.7", **style)
+    shade = {"c": color[is_finite], "cmap": "coolwarm", "vmin": 0, "vmax": 1}
+    return ax.scatter(x[is_finite], y[is_finite], **shade, **style)
+
+
+def color_bar(ax, colored, text, are_shares=False, **style):
+    """What colors mean; those of shares go from low to high."""
+    bar = ax.figure.colorbar(colored, ax=ax, fraction=0.04, pad=0.02)
+    if are_shares:
+        bar.set_ticks([0, 1], labels=["low", "high"])
+        style["labelpad"] = -8
+    bar.set_label(text, **style)
+    bar.outline.set_visible(False)
+
+
+def shares(x):
+    """Place of each value between the 5th and the 95th percentile, 0 to 1; NaN stays NaN."""
+    finite = x[np.isfinite(x)]
+    if len(finite) == 0:
+        return np.full(len(x), np.nan)
+    low, high = np.percentile(finite, [5, 95])
+    if low == high:
+        low, high = finite.min(), finite.max()
+    if low == high:
+        return np.where(np.isfinite(x), 0.5, np.nan)
+    return np.clip((x - low) / (high - low), 0.0, 1.0)
+
+
+def numbers(X):
+    """The values of the rows, with NaN, which is gray, in place of labels, which have no order."""
+    try:
+        return np.array(X, np.float64)
+    except (TypeError, ValueError):
+        import pandas as pd
+
+        columns = np.asarray(X, object).T
+        return np.column_stack([pd.to_numeric(list(c), errors="coerce") for c in columns])
+
+
+def unit(result, output=""):
+    """What the values of a result count, in words; "" if that is not known."""
+    if result.method not in (*ADD_UP, "oob_attributions"):
+        return _UNITS.get(result.method, result.parameters.get("kind", ""))
+    curve = result.parameters.get("model_output", "raw").replace("_", " ")
+    counted = curve if curve != "raw" else result.unit or "prediction"
+    of = {"": "", "output": "", "path length": "", "predicted": " of the predicted class"}
+    return counted + of.get(output, f" of '{shortened(output, 30)}'")
+
+
+def title(attribution, outputs, what="contribution"):
+    """What an axis shows: the values or a summary of them, their unit, and the method."""
+    output = attribution.output_names[outputs[0]] if len(outputs) == 1 else ""
+    counted, method = unit(attribution, output), attribution.method
+    if method in (*ADD_UP, "oob_attributions"):
+        what, counted = f"{what} to the {counted}", ""
+    text = f"{what}: {counted}" if counted else what
+    return wrapped(f"{text} ({method})")
+
+
+def wrapped(text, width=48):
+    """A text in lines that stay beside an axis."""
+    return fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def literal(text):
+    """A text in which matplotlib takes no dollar for the start of mathematics."""
+    return re.sub(r"(?<!\\)\$", r"\\$", str(text))
+
+
+def shortened(text, longest=_LONGEST):
+    """A text with its middle left out, if it is longer than that."""
+    text, head = str(text), longest * 2 // 3
+    return literal(text if len(text) <= longest else f"{text[:head]}…{text[head + 1 - longest :]}")
+
+
+def signed(number):
+    """A number as text, with a minus sign in place of a hyphen."""
+    return number.replace("-", "\N{MINUS SIGN}")
+
+
+def value_text(value):
+    """A value of a feature as a reader writes it."""
+    if isinstance(value, (bool, np.bool_, str)):
+        return shortened(value, 20)
+    try:
+        return "missing" if np.isnan(value) else f"{value:.4g}"
+    except (TypeError, ValueError):
+        return "missing" if value is None or str(value) == "<NA>" else shortened(value, 20)
+
+
+def more_features(count):
+    """How many features there are beside those that are drawn."""
+    return f"{count} more feature{'s' * (count > 1)}"
