@@ -5,19 +5,25 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
-from lightgbm import LGBMClassifier
+from lightgbm import Dataset, LGBMClassifier
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    BaggingRegressor,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
+    RandomForestClassifier,
 )
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import DMatrix, XGBClassifier
 
 import splitcredit
 import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
 from splitcredit import Forest, explain, faithfulness, interactions, to_forest
+from splitcredit.forest import array_hash
 from splitcredit.formats import _nodes
 from splitcredit.kernels import leaf_means
 from splitcredit.prediction_gap.exact_gap import pg2
@@ -151,6 +157,9 @@ def test_a_split_without_cover_is_refused():
     cover = np.array([1.0, 3.0, 0.0, 3.0, 0.0, 0.0])
     with pytest.raises(ValueError, match=r"tree 1 of this Mine has a split.*without rows of weig"):
         summaries(left, right, cover, np.ones(6), [0, 1, 6])
+    left, right = np.array([1, -1, -1, 4, -1, -1]), np.array([2, -1, -1, 5, -1, -1])
+    with pytest.raises(ValueError, match="tree 0 of this Mine has a split"):  # the first of two
+        summaries(left, right, np.zeros(6), np.ones(6), [0, 3, 6])
 
 
 @pytest.mark.parametrize("name", LIGHTGBM)
@@ -207,12 +216,6 @@ def test_a_tree_of_one_class_leaves_the_others_alone():
         for c in range(3):
             assert (forest.value[tree % 3 != c, c] == 0).all()
             assert (forest.value[tree % 3 == c, c] != 0).any()
-
-
-def test_the_first_of_several_trees_without_cover_is_named():
-    left, right = np.array([1, -1, -1, 4, -1, -1]), np.array([2, -1, -1, 5, -1, -1])
-    with pytest.raises(ValueError, match="tree 0 of this Mine has a split"):
-        summaries(left, right, np.zeros(6), np.ones(6), [0, 3, 6])
 
 
 def test_values_stand_in_the_column_of_the_class_of_their_tree():
@@ -321,3 +324,65 @@ def test_the_probability_of_the_first_class_is_1_less_that_of_the_second():
     for output in (0, 1):
         totals = call(model_output="probability", output=output).totals()[:, 0]
         assert twins.largest_error(totals, model.predict_proba(X)[:, output]) <= 1e-12
+
+
+# Library -> a model of classes, and what its Booster calls features of an array, and outputs.
+OF_CLASSES = {
+    "scikit-learn": (DecisionTreeClassifier(), None),
+    "xgboost": (XGBClassifier(n_estimators=2, n_jobs=1), "x0 x1 x2"),
+    "lightgbm": (LGBMClassifier(n_estimators=2, verbose=-1), "Column_0 Column_1 Column_2"),
+}
+
+
+@pytest.mark.parametrize("library", OF_CLASSES)
+def test_labels_come_from_the_model_and_training_rows_leave_their_hash_only(library):
+    model, made_up = OF_CLASSES[library]
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    frame = pd.DataFrame(X, columns=["größe", "b", "c"])
+    kinds, codes = np.array(["low", "mid", "high"]), np.digitize(X[:, 0], [-0.5, 0.5])
+    y = codes if library == "xgboost" else kinds[codes]
+    forest = to_forest(model.fit(frame, y), X)
+    assert forest.names_given and forest.feature_names == ("größe", "b", "c")
+    numbers = ("0", "1", "2")
+    assert forest.output_names == (numbers if library == "xgboost" else ("high", "low", "mid"))
+    assert forest.training_hash == array_hash(X) == to_forest(model, frame).training_hash
+    assert to_forest(model).training_hash is None
+    with pytest.raises(ValueError, match="X has 2 features, the model was fitted on 3"):
+        to_forest(model, X[:, :2])
+    reordered = forest.predict(frame[["c", "größe", "b"]])
+    assert reordered.tobytes() == forest.predict(frame).tobytes()
+    if made_up is None:
+        unnamed = to_forest(model.fit(X, y))
+        assert not unnamed.names_given and unnamed.feature_names == ("x0", "x1", "x2")
+        return
+    booster = model.get_booster() if library == "xgboost" else model.booster_
+    assert to_forest(booster).output_names == numbers
+    two_classes = model.fit(X, y == y[0])
+    booster = model.get_booster() if library == "xgboost" else model.booster_
+    unnamed = to_forest(booster)
+    assert not unnamed.names_given and unnamed.feature_names == tuple(made_up.split())
+    assert unnamed.output_names == ("1",)
+    if library == "lightgbm":
+        assert to_forest(two_classes).output_names == ("True",)
+
+
+UNFITTED = [DecisionTreeRegressor, RandomForestClassifier, BaggingRegressor]
+UNFITTED += [GradientBoostingClassifier, HistGradientBoostingClassifier, XGBClassifier]
+UNFITTED += [LGBMClassifier]
+
+
+@pytest.mark.parametrize("kind", UNFITTED)
+def test_unfitted_models_are_refused(kind):
+    message = rf"this {kind.__name__} is not fitted: call fit\(X, y\)"
+    with pytest.raises(NotFittedError, match=message):
+        to_forest(kind())
+
+
+@pytest.mark.parametrize(
+    "data", [DMatrix(np.eye(3)), Dataset(np.eye(3))], ids=["DMatrix", "Dataset"]
+)
+def test_rows_in_place_of_a_model_are_refused(data):
+    with pytest.raises(
+        TypeError, match=f"cannot convert {type(data).__name__} to a Forest: give the B"
+    ):
+        to_forest(data)

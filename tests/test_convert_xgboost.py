@@ -4,16 +4,13 @@ import copy
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import xgboost
-from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import twins
 from forests import STORED, boosted, raw_score
 from splitcredit import to_forest
-from splitcredit.forest import array_hash
 from splitcredit.formats import _ubjson
 from splitcredit.formats.xgboost import from_content
 from splitcredit.prediction_gap.exact_gap import pg2
@@ -91,8 +88,11 @@ OBJECTIVES = {
 }
 
 
-@pytest.mark.parametrize("given", [{}, *({"base_score": s} for s in (0.3, 1e-7, 1 - 1e-7))])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(
+    ("objective", "given"),
+    [(objective, given) for objective in OBJECTIVES for given in ({}, {"base_score": 0.3})]
+    + [("binary:logistic", {"base_score": score}) for score in (1e-7, 1 - 1e-7)],
+)
 def test_the_base_score_of_every_objective(objective, given):
     X, rng = drawn()
     y = {
@@ -159,37 +159,6 @@ def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
     assert twins.largest_error(all_rounds.predict(X)[:, 0], theirs) <= FLOAT32
 
 
-def test_labels_come_from_the_model():
-    X, _ = drawn()
-    frame = pd.DataFrame(X, columns=["größe", "a b", "c"])
-    y = np.digitize(X[:, 0], [-0.5, 0.5])
-    model = xgboost.XGBClassifier(n_estimators=2, max_depth=2, n_jobs=1).fit(frame, y)
-    forest = to_forest(model, X)
-    assert forest.names_given and forest.feature_names == ("größe", "a b", "c")
-    assert forest.output_names == ("0", "1", "2")
-    assert forest.training_hash == array_hash(X)
-    reordered = forest.predict(frame[["c", "größe", "a b"]])
-    assert reordered.tobytes() == forest.predict(frame).tobytes()
-    unnamed = to_forest(train({}, X, X[:, 0]))
-    assert not unnamed.names_given and unnamed.feature_names == ("x0", "x1", "x2")
-    assert unnamed.output_names == ("output",)
-    assert to_forest(train({"objective": "binary:logistic"}, X, y > 1)).output_names == ("1",)
-
-
-def test_conversion_leaves_the_model_alone():
-    booster = boosted("xgboost, NaN, wine")[0].get_booster()
-    before = bytes(booster.save_raw("ubj"))
-    to_forest(booster)
-    assert bytes(booster.save_raw("ubj")) == before
-
-
-def test_a_linear_model_is_refused():
-    X, _ = drawn()
-    message = r"this Booster .*booster='gblinear', which is no sum of trees: fit with booster="
-    with pytest.raises(ValueError, match=message):
-        to_forest(train({"booster": "gblinear", "max_depth": None}, X, X[:, 0]))
-
-
 @pytest.mark.parametrize("name", ["trees for each", "vectors", "vectors of classes", "quantiles"])
 def test_several_targets(name):
     X, rng = drawn()
@@ -252,35 +221,6 @@ def test_another_missing_value_counts_as_missing(missing):
         pg2(forest, X[:2], [0])
 
 
-def test_unfitted_and_empty_models_are_refused():
-    with pytest.raises(NotFittedError, match=r"this XGBClassifier is not fitted: call fit\(X, y\)"):
-        to_forest(xgboost.XGBClassifier())
-    X, _ = drawn()
-    with pytest.raises(ValueError, match="this Booster has no trees: fit at least one round"):
-        to_forest(train({}, X, X[:, 0], rounds=0))
-    with pytest.raises(TypeError, match="cannot convert DMatrix to a Forest: give the Booster"):
-        to_forest(xgboost.DMatrix(X))
-
-
-def test_weights_whose_sum_is_infinite_are_named():
-    X, _ = drawn()
-    model = xgboost.XGBRegressor(n_estimators=2)
-    with pytest.raises(ValueError, match=r"must be finite.* divide them by their mean, and"):
-        to_forest(model.fit(X, X[:, 0], sample_weight=np.full(len(X), 1e38)))
-
-
-def test_unknown_objectives_and_boosters_are_refused():
-    stored = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
-    stored["learner"]["objective"]["name"] = "reg:new"
-    with pytest.raises(
-        ValueError, match=r"this model was fitted with the objective 'reg:new'.*: f"
-    ):
-        read_content(stored)
-    stored["learner"]["gradient_booster"]["name"] = "gbnew"
-    with pytest.raises(ValueError, match=r"booster='gbnew', which is no sum of trees: fit with"):
-        read_content(stored)
-
-
 def test_ubjson_reads_what_json_reads():
     """The whole document, typed arrays decoded."""
     booster = boosted("xgboost, NaN, wine")[0].get_booster()
@@ -303,15 +243,6 @@ def test_ubjson_reads_what_json_reads():
 
     binary = plain(_ubjson.read(bytes(booster.save_raw("ubj"))))
     assert binary == rounded(json.loads(booster.save_raw("json")))
-
-
-def test_a_conversion_leaves_the_number_of_threads_alone():
-    X, _ = drawn()
-    booster = train({}, X, X[:, 0])
-    with threadpool_limits(2, "openmp"):
-        to_forest(booster)
-        threads = {i["num_threads"] for i in threadpool_info() if i["user_api"] == "openmp"}
-    assert threads == {2} and xgboost.get_config()["nthread"] == 0
 
 
 def vectors():
@@ -377,15 +308,6 @@ def test_the_base_score_is_the_float32_that_its_decimals_stand_for():
     assert read_content(stored).base.tolist() == [float(np.float32(0.1))] != [0.1]
 
 
-def test_a_configuration_is_no_model(tmp_path):
-    X = np.arange(20.0).reshape(10, 2)
-    booster = xgboost.XGBRegressor(n_estimators=2).fit(X, X[:, 0]).get_booster()
-    path = tmp_path / "config.json"
-    path.write_text(booster.save_config())
-    with pytest.raises(ValueError, match=r"incomplete.*save the model itself"):
-        to_forest(path)
-
-
 @pytest.mark.parametrize("missing", [np.inf, 0.0])
 def test_a_missing_value_is_compared_exactly_and_may_be_infinite(missing):
     random = np.random.default_rng(0)
@@ -411,3 +333,60 @@ def test_vector_leaves_of_former_releases_are_refused_with_the_remedy(tmp_path):
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"made by an XGBoost before 3\.2: load and save it"):
         to_forest(path)
+
+
+def test_a_conversion_leaves_the_model_and_the_number_of_threads_alone():
+    booster = boosted("xgboost, NaN, wine")[0].get_booster()
+    before = bytes(booster.save_raw("ubj"))
+    with threadpool_limits(2, "openmp"):
+        to_forest(booster)
+        threads = {i["num_threads"] for i in threadpool_info() if i["user_api"] == "openmp"}
+    assert threads == {2} and xgboost.get_config()["nthread"] == 0
+    assert bytes(booster.save_raw("ubj")) == before
+
+
+def of_document(*place, value):
+    """Read the stored model with another value at a place."""
+    content = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
+    content["learner"][place[0]][place[1]] = value
+    return read_content(content)
+
+
+def of_configuration(path):
+    path.write_text(train({}, X_Y[:, :2], X_Y[:, 2]).save_config())
+    return to_forest(path)
+
+
+X_Y = drawn()[0]
+HEAVY = np.full(120, 1e38)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda _: to_forest(train({"booster": "gblinear", "max_depth": None}, X_Y, X_Y[:, 0])),
+            "this Booster .*booster='gblinear', which is no sum of trees: fit with booster=",
+        ),
+        (
+            lambda _: to_forest(train({}, X_Y, X_Y[:, 0], rounds=0)),
+            "has no trees: fit at least one",
+        ),
+        (
+            lambda _: to_forest(xgboost.XGBRegressor().fit(X_Y, X_Y[:, 0], sample_weight=HEAVY)),
+            "must be finite.* divide them by their mean, and",
+        ),
+        (
+            lambda _: of_document("objective", "name", value="reg:new"),
+            "the objective 'reg:new'.*: f",
+        ),
+        (
+            lambda _: of_document("gradient_booster", "name", value="gbnew"),
+            "is no sum of trees: fit",
+        ),
+        (of_configuration, "incomplete.*save the model itself"),
+    ],
+)
+def test_what_is_no_sum_of_trees_is_refused(make, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        make(tmp_path / "config.json")

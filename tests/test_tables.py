@@ -92,34 +92,6 @@ def test_tables_of_pyarrow_have_the_names_of_their_columns_and_not_the_columns_a
     assert importance.feature_names == ("a", "b", "c") and names_of(table) == ["a", "b", "c"]
 
 
-def test_missing_rows_are_named():
-    with pytest.raises(ValueError, match=r"X is None: pass the rows, \(n_samples, n_features\)"):
-        splitcredit.explain(FOREST, None)
-
-
-@pytest.mark.parametrize("when", [pd.Timestamp("2020-01-01"), pd.Timedelta("3 days")])
-def test_columns_of_times_are_refused(when):
-    with pytest.raises(ValueError, match=r"X is not numeric \(column 'a' holds"):
-        splitcredit.explain(FOREST, TABLE.assign(a=when))
-
-
-TIMES = {
-    "Date": [dt.date(2020, 1, 1)],
-    "Datetime": [dt.datetime(2020, 1, 1)],
-    "Datetime.*UTC": [dt.datetime(2020, 1, 1, tzinfo=dt.UTC)],
-    "Duration": [dt.timedelta(3)],
-    "Time": [dt.time(3)],
-}
-# What pyarrow calls them.
-OF_ARROW = {
-    "Date": "date32",
-    "Datetime": "timestamp",
-    "Datetime.*UTC": "timestamp.*UTC",
-    "Duration": "duration",
-    "Time": "time64",
-}
-
-
 # What takes rows, by the ways that there are to them.
 CALLS = (
     splitcredit.explain,
@@ -127,21 +99,48 @@ CALLS = (
     lambda model, table: splitcredit.rank(model, table, "saabas"),
     lambda model, table: splitcredit.TreeExplainer(model).shap_values(table),
 )
+# Dates and times, what polars calls them, and what pyarrow does.
+TIMES = [
+    (dt.date(2020, 1, 1), "Date", "date32"),
+    (dt.datetime(2020, 1, 1), "Datetime", "timestamp"),
+    (dt.datetime(2020, 1, 1, tzinfo=dt.UTC), "Datetime.*UTC", "timestamp.*UTC"),
+    (dt.timedelta(3), "Duration", "duration"),
+    (dt.time(3), "Time", "time64"),
+]
 
 
-@pytest.mark.parametrize("kind", TIMES)
+@pytest.mark.parametrize(("time", "polars", "pyarrow"), TIMES)
 @pytest.mark.parametrize("package", ["polars", "pyarrow"])
-def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_column(package, kind):
+def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_column(
+    package, time, polars, pyarrow
+):
     library = pytest.importorskip(package, reason=f"The package {package} is not installed.")
-    columns = {"a": [0.5], "b": [2], "c": TIMES[kind]}
+    columns = {"a": [0.5], "b": [2], "c": [time]}
     table = library.DataFrame(columns) if package == "polars" else library.table(columns)
-    kind = kind if package == "polars" else OF_ARROW[kind]
+    kind = polars if package == "polars" else pyarrow
     labeled = TABLE.assign(b=np.arange(120) % 3)
     by_category = HistGradientBoostingClassifier(max_iter=2, categorical_features=["b"])
     by_category.fit(labeled, CLASSES)
     for model, call in itertools.product((FOREST, by_category), CALLS):
         with pytest.raises(ValueError, match=rf"X is not numeric \(column 'c' holds {kind}"):
             call(model, table)
+
+
+# NumPy takes times among objects for the number of their units, 5 and 18262.
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, r"X is None: pass the rows, \(n_samples, n_features\)"),
+        (TABLE.assign(a=pd.Timestamp("2020-01-01")), r"X is not numeric \(column 'a' holds"),
+        (TABLE.assign(a=pd.Timedelta("3 days")), r"X is not numeric \(column 'a' holds"),
+        (TABLE.assign(c=1j), r"X is not numeric \(column 'c' holds complex128"),
+        (np.array([[1.0, 2, np.timedelta64(5, "D")]], object), r"X is not numeric \(it holds np\."),
+        (np.array([[1, 2, np.datetime64("2020-01-01")]], object), r"numeric \(it holds np\."),
+    ],
+)
+def test_rows_that_hold_no_numbers_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        splitcredit.explain(FOREST, given)
 
 
 def test_columns_of_dates_are_known_by_the_types_that_a_table_names():
@@ -174,18 +173,6 @@ def test_numbers_in_tables_of_other_libraries_are_those_of_pandas(package):
     table = library.DataFrame(columns) if package == "polars" else library.table(columns)
     expected = splitcredit.explain(FOREST, pd.DataFrame(columns)).values
     assert splitcredit.explain(FOREST, table).values.tobytes() == expected.tobytes()
-
-
-@pytest.mark.parametrize("value", [np.timedelta64(5, "D"), np.datetime64("2020-01-01")])
-def test_times_among_objects_are_refused(value):
-    """NumPy takes them for the number of their units, 5 and 18262."""
-    with pytest.raises(ValueError, match=r"X is not numeric \(it holds np\."):
-        splitcredit.explain(FOREST, np.array([[1.0, 2.0, value]], dtype=object))
-
-
-def test_columns_of_complex_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"X is not numeric \(column 'c' holds complex128"):
-        splitcredit.explain(FOREST, TABLE.assign(c=1j))
 
 
 def test_a_dmatrix_with_categories_is_refused():
@@ -325,21 +312,18 @@ def table(names):
     return X, X.iloc[:, 0] + X.iloc[:, 1] * X.iloc[:, 2]
 
 
-def of_levels():
-    """XGBoost's model of columns with two levels of names, and its rows."""
-    names = [("dose", "first"), ("dose", "second"), ("age", "")]
-    X, y = table(pd.MultiIndex.from_tuples(names))
-    return xgboost.XGBRegressor(n_estimators=4).fit(X, y), X
-
-
 def test_names_of_several_levels_mean_the_features_of_an_XGBoost_model():
     """XGBoost keeps the levels with blanks between them."""
-    model, X = of_levels()
+    names = [("dose", "first"), ("dose", "second"), ("age", "")]
+    X, y = table(pd.MultiIndex.from_tuples(names))
+    model = xgboost.XGBRegressor(n_estimators=4).fit(X, y)
     reordered, rows = X.iloc[:, [2, 0, 1]], X.to_numpy()
     attribution = splitcredit.explain(model, reordered)
     assert attribution.feature_names == ("dose first", "dose second", "age ")
     assert attribution.values.tobytes() == splitcredit.explain(model, rows).values.tobytes()
     assert attribution.to_shap(reordered).data.tolist() == rows.tolist()
+    of_series = TreeExplainer(model).shap_values(reordered.iloc[0])
+    assert of_series.tobytes() == attribution.values[0].tobytes()
     grouped = attribution.grouped({"dose": [("dose", "first"), ("dose", "second")]})
     assert grouped.feature_names == ("dose", "age ")
     named = splitcredit.interactions(model, X[:2], sets=[[("age", ""), ("dose", "first")]])
@@ -365,14 +349,6 @@ def test_a_series_goes_by_the_numbers_that_name_the_features(kind):
     # Other numbers are no names: positions count.
     other = pd.Series(X.iloc[0].to_numpy(), index=[7, 8, 9])
     assert explainer.shap_values(other).tobytes() == expected.tobytes()
-
-
-def test_a_series_goes_by_names_of_several_levels():
-    model, X = of_levels()
-    explainer = TreeExplainer(model)
-    expected = explainer.shap_values(X)[0]
-    row = X.iloc[0, [2, 0, 1]]
-    assert explainer.shap_values(row).tobytes() == expected.tobytes()
 
 
 def test_a_name_of_several_features_is_refused_where_one_is_meant():
@@ -481,25 +457,15 @@ class Detector:
     detector_ = MODEL
 
 
-def test_the_error_for_a_model_around_another_names_the_part_to_explain():
-    with pytest.raises(TypeError, match=r"explain model\.detector_, if that is a model of trees"):
-        to_forest(Detector())
-
-
-def test_the_boosters_of_a_cross_validation_are_named():
-    """It says that it has any attribute, and was taken for a search."""
-    folds = lightgbm.cv(
-        {"verbose": -1}, lightgbm.Dataset(X, X.a), 2, stratified=False, return_cvbooster=True
-    )
-    with pytest.raises(TypeError, match=r"explain model\.boosters\[i\]"):
-        to_forest(folds["cvbooster"])
-    with pytest.raises(TypeError, match=r"explain model\.boosters\[i\]"):
-        TreeExplainer(folds["cvbooster"])
-
-
-@pytest.mark.parametrize("kind", [TypeError, ValueError])
-def test_code_that_catches_the_error_of_shap_catches_ours(kind):
-    with pytest.raises(kind, match="cannot convert"):
+def test_models_around_others_name_the_part_to_explain():
+    """A cross-validation says that it has any attribute, and was taken for a search."""
+    data, options = lightgbm.Dataset(X, X.a), {"stratified": False, "return_cvbooster": True}
+    folds = lightgbm.cv({"verbose": -1}, data, 2, **options)["cvbooster"]
+    for model, part in ((Detector(), r"model\.detector_, if"), (folds, r"model\.boosters\[i\]")):
+        for call in (to_forest, TreeExplainer):
+            with pytest.raises(TypeError, match=f"explain {part}"):
+                call(model)
+    with pytest.raises(ValueError, match="cannot convert"):  # which shap raises
         TreeExplainer(object())
 
 
