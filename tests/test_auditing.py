@@ -8,10 +8,7 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMRanker
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import (
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
@@ -189,8 +186,7 @@ def test_a_measure_that_does_not_apply_says_why(found):
 
 
 @pytest.mark.parametrize(
-    ("kind", "n"),
-    [(RandomForestRegressor, 1), (RandomForestClassifier, 60), (XGBRegressor, 60)],
+    ("kind", "n"), [(RandomForestRegressor, 1), (RandomForestClassifier, 60), (XGBRegressor, 60)]
 )
 def test_a_target_without_variance_is_said_in_a_line(kind, n):
     """Permutation of a forest was NaN, and frames of a comparison ended in an error."""

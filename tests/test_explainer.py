@@ -46,32 +46,26 @@ def data():
     return X, {**targets, "classes": np.column_stack([two, of_other])}
 
 
+SMALL, FEW = {"max_depth": 4, "random_state": 0}, {"n_estimators": 5}
 MODELS = {
-    "decision tree": (tree.DecisionTreeRegressor(max_depth=4, random_state=0), "values"),
-    "decision tree, classes": (tree.DecisionTreeClassifier(max_depth=4, random_state=0), "two"),
-    "forest": (ensemble.RandomForestRegressor(5, max_depth=4, random_state=0), "values"),
-    "forest, classes": (ensemble.RandomForestClassifier(5, max_depth=4, random_state=0), "three"),
-    "extra-trees": (ensemble.ExtraTreesRegressor(5, max_depth=4, random_state=0), "values"),
-    "extra-trees, classes": (
-        ensemble.ExtraTreesClassifier(5, max_depth=4, random_state=0),
-        "two",
-    ),
-    "boosting": (ensemble.GradientBoostingRegressor(n_estimators=5, random_state=0), "values"),
-    "boosting, classes": (
-        ensemble.GradientBoostingClassifier(n_estimators=5, random_state=0),
-        "two",
-    ),
+    "decision tree": (tree.DecisionTreeRegressor(**SMALL), "values"),
+    "decision tree, classes": (tree.DecisionTreeClassifier(**SMALL), "two"),
+    "forest": (ensemble.RandomForestRegressor(5, **SMALL), "values"),
+    "forest, classes": (ensemble.RandomForestClassifier(5, **SMALL), "three"),
+    "extra-trees": (ensemble.ExtraTreesRegressor(5, **SMALL), "values"),
+    "extra-trees, classes": (ensemble.ExtraTreesClassifier(5, **SMALL), "two"),
+    "boosting": (ensemble.GradientBoostingRegressor(**FEW, random_state=0), "values"),
+    "boosting, classes": (ensemble.GradientBoostingClassifier(**FEW, random_state=0), "two"),
     "histograms": (ensemble.HistGradientBoostingRegressor(max_iter=5), "values"),
     "histograms, classes": (ensemble.HistGradientBoostingClassifier(max_iter=5), "two"),
     "histograms, three classes": (ensemble.HistGradientBoostingClassifier(max_iter=5), "three"),
-    "xgboost": (xgboost.XGBRegressor(n_estimators=5, max_depth=4), "values"),
-    "xgboost, classes": (xgboost.XGBClassifier(n_estimators=5, max_depth=4), "two"),
-    "xgboost, three classes": (xgboost.XGBClassifier(n_estimators=5, max_depth=4), "three"),
-    "lightgbm": (lightgbm.LGBMRegressor(n_estimators=5, verbose=-1), "values"),
-    "lightgbm, classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "two"),
-    "lightgbm, three classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "three"),
+    "xgboost": (xgboost.XGBRegressor(**FEW, max_depth=4), "values"),
+    "xgboost, classes": (xgboost.XGBClassifier(**FEW, max_depth=4), "two"),
+    "xgboost, three classes": (xgboost.XGBClassifier(**FEW, max_depth=4), "three"),
+    "lightgbm": (lightgbm.LGBMRegressor(**FEW, verbose=-1), "values"),
+    "lightgbm, classes": (lightgbm.LGBMClassifier(**FEW, verbose=-1), "two"),
+    "lightgbm, three classes": (lightgbm.LGBMClassifier(**FEW, verbose=-1), "three"),
 }
-SMALL, FEW = {"max_depth": 4, "random_state": 0}, {"n_estimators": 5}
 MORE = {
     "isolation": (ensemble.IsolationForest(max_features=3, max_samples=33, random_state=0), None),
     "forest, targets": (ensemble.RandomForestRegressor(5, **SMALL), "targets"),
