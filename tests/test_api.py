@@ -716,16 +716,6 @@ def test_the_first_features_of_a_greedy_ranking_are_those_of_the_whole_one(case)
         sc.rank(model, X[:2], scale=0.3, top=0)
 
 
-@pytest.mark.parametrize("ask", [sc.rank, partial(sc.faithfulness, ranking="tree_shap")])
-def test_noise_cannot_be_added_to_categories_which_is_what_the_error_says(ask):
-    """Red if it says that X has more features than the model."""
-    X = pd.DataFrame({"a": pd.Categorical(list("xyz") * 20), "b": np.arange(60.0)})
-    options = {"n_estimators": 3, "min_child_samples": 1, "min_data_per_group": 1, "verbose": -1}
-    model = lightgbm.LGBMClassifier(**options).fit(X, np.arange(60) % 3)
-    with pytest.raises(ValueError, match=r"'a' by categories, to which .*noise='marginal'"):
-        ask(model, X[:3], scale=0.3)
-
-
 def test_a_large_forest_is_ranked_for_the_first_places_only_unless_more_are_asked_for(
     case, monkeypatch
 ):

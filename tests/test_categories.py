@@ -241,15 +241,19 @@ def test_faithfulness_refuses_categories_with_the_remedy():
     """Noise has no meaning for them."""
     forest, X, _ = example("one output", 2)
     order = np.tile(np.arange(4), (2, 1))
+    model, frame, _ = fitted("lightgbm, subsets")
     calls = (
         lambda: exact_gap.pg2(forest, X, [0]),
         lambda: sampling.pg2_sampled(forest, X, [0]),
         lambda: sampling.gaps_by_k(forest, X, order, 1.0),
         lambda: randomizing.randomized_rmse(forest, X, np.zeros(2), order, [1], X),
+        # Not that X has more features than the model.
+        lambda: splitcredit.rank(model, frame[:3], scale=0.3),
+        lambda: splitcredit.faithfulness(model, frame[:3], "tree_shap", scale=0.3),
     )
     for call in calls:
         with pytest.raises(
-            ValueError, match=r"splits feature 'x[02]' by categories.*noise=.marginal."
+            ValueError, match=r"'(x[02]|color|size)' by categories.*noise=.marginal."
         ):
             call()
 
@@ -449,12 +453,6 @@ def test_air_refuses_categories_of_which_it_would_make_numbers():
     frame = pd.DataFrame(X, columns=["k", "x"]).astype({"k": "category"})
     with pytest.raises(ValueError, match="X has columns of type category"):
         splitcredit.air(xgboost.XGBRegressor(enable_categorical=True), frame, y)
-
-
-def test_fractions_of_a_code_are_cut_off():
-    """They are not rounded: the libraries cast codes to whole numbers."""
-    subset = Categories([0], [[1]], [True])
-    assert subset.appended(np.array([[1.7], [0.7], [2.0]]))[:, 1].tolist() == [0.0, 1.0, 1.0]
 
 
 SUBSETS = {

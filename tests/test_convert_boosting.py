@@ -292,15 +292,6 @@ def test_predicted_is_the_class_of_each_row_where_one_score_stands_for_two(name)
     assert not explain(tied, X, output="predicted").output_index.any()
 
 
-def test_the_probability_of_the_first_class_is_1_less_that_of_the_second():
-    X = np.random.default_rng(0).normal(size=(80, 3))
-    model = LGBMClassifier(n_estimators=3, verbose=-1).fit(X, X[:, 0] > 0)
-    call = partial(splitcredit.tree_shap_interventional, model, X, X)
-    for output in (0, 1):
-        totals = call(model_output="probability", output=output).totals()[:, 0]
-        assert twins.largest_error(totals, model.predict_proba(X)[:, output]) <= 1e-12
-
-
 # Library -> a model of classes, and what its Booster calls features of an array, and outputs.
 OF_CLASSES = {
     "scikit-learn": (DecisionTreeClassifier, None),

@@ -139,6 +139,8 @@ def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
     assert values.shape == expected.shape
     assert twins.largest_error(values, expected) <= SINGLE
     assert np.array_equal(before_the_first, ours.expected_value)
+    # Plots of shap take the length of what is no plain number.
+    assert type(ours.expected_value) is float or np.ndim(ours.expected_value)
     assert np.shape(ours.expected_value) == np.shape(theirs.expected_value)
     mean = theirs.expected_value
     if name in ("xgboost, three classes", "xgboost, targets") and ours.data is not None:
@@ -200,6 +202,8 @@ def test_probabilities_and_losses_are_those_of_shap(name, output):
         means = [[explainer.expected_value(target) for target in y] for explainer in (theirs, ours)]
         assert np.allclose(*means, rtol=SINGLE, atol=SINGLE)
         assert np.allclose(ours(X, y).base_values, means[0], rtol=SINGLE, atol=SINGLE)
+        with pytest.raises(ValueError, match="interactions are of the raw prediction, not of 'log"):
+            ours.shap_interaction_values(X)
     else:
         assert np.allclose(ours.expected_value, theirs.expected_value, rtol=SINGLE, atol=SINGLE)
         base = theirs(X).base_values
@@ -256,6 +260,8 @@ def test_the_first_trees_alone_are_explained_as_by_shap(name):
     expected = of_shap(theirs.shap_values, X, tree_limit=3, check_additivity=False)
     values = ours.shap_values(X, tree_limit=3)
     assert twins.largest_error(values, expected) <= SINGLE
+    pairs = ours.shap_interaction_values(X, tree_limit=3)
+    assert twins.largest_error(pairs.sum(axis=2), values) <= twins.ROUNDING
     all_trees = ours.shap_values(X)
     assert not np.allclose(values, all_trees)
     assert np.array_equal(ours.shap_values(X, tree_limit=-1), all_trees)
@@ -274,17 +280,6 @@ def test_interactions_are_those_of_shap(name):
     explanation = ours(X, interactions=True)
     assert np.array_equal(explanation.values, matrices)
     assert explanation.base_values.shape == ours(X).base_values.shape
-
-
-def test_interactions_against_a_background_add_up_to_the_attributions():
-    model, X = fitted("xgboost")[0], data()[0]
-    ours = TreeExplainer(model, X[50:90])
-    matrices = ours.shap_interaction_values(X[:4], tree_limit=3)
-    values = ours.shap_values(X[:4], tree_limit=3)
-    assert twins.largest_error(matrices.sum(axis=-1), values) <= twins.ROUNDING
-    probability = TreeExplainer(fitted("xgboost, classes")[0], X[:9], model_output="probability")
-    with pytest.raises(ValueError, match="interactions are of the raw prediction, not of 'prob"):
-        probability.shap_interaction_values(X[:4])
 
 
 def test_the_expected_value_is_that_of_the_trees_that_were_explained_last():
@@ -579,18 +574,6 @@ def test_an_interventional_explainer_without_a_background_warns_as_shap_does():
     assert ours.feature_perturbation == "tree_path_dependent"
 
 
-@pytest.mark.parametrize("background", [False, True])
-def test_an_expected_value_of_one_output_is_a_number(background):
-    """Plots of shap take its length otherwise."""
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    model = xgboost.XGBRegressor(n_estimators=3).fit(X, X[:, 0])
-    explainer = TreeExplainer(model, X[:20] if background else None)
-    assert type(explainer.expected_value) is float
-    values = explainer.shap_values(X[:2])
-    shap.force_plot(explainer.expected_value, values[0], X[0], matplotlib=False)
-    shap.force_plot(explainer.expected_value, values, X[:2])
-
-
 @pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
 def test_regressors_whose_raw_output_is_the_prediction_are_explained_as_such(objective):
     X = np.random.default_rng(0).normal(size=(60, 3))
@@ -665,6 +648,7 @@ def test_explanations_and_interactions_are_drawn_by_the_plots_of_shap():
     """Those of single rows, of columns, and of matrices; the first test compares their numbers."""
     rows = pd.DataFrame(data()[0][:40], columns=list("abcde"))
     explained = TreeExplainer(fitted("xgboost, classes")[0])(rows)
+    shap.force_plot(explained.base_values[0], explained.values, rows)
     shap.plots.waterfall(explained[0], show=False)
     shap.plots.scatter(explained[:, 1], color=explained, show=False)
     shap.plots.bar(explained.cohorts(2).abs.mean(0), show=False)

@@ -24,9 +24,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import splitcredit
 from splitcredit import TreeExplainer, explain, to_forest
-from splitcredit._names import as_known
 from splitcredit.explainer.rows import names_of
-from splitcredit.formats.catboost import from_content
 from splitcredit.kernels import compiled
 
 rng = np.random.default_rng(0)
@@ -230,14 +228,6 @@ def test_rows_that_are_not_made_yet_are_refused():
     assert splitcredit.explain(model, named).values.shape == (120, 3, 2)
 
 
-def test_the_remedy_for_other_columns_is_one_that_can_be_followed():
-    """A choice of the model's columns was advised where one was missing, which is a KeyError."""
-    with pytest.raises(ValueError, match=r"missing \['b'\].*; pass those that it was fitted on"):
-        splitcredit.explain(FOREST, TABLE[["a", "c"]])
-    with pytest.raises(ValueError, match=r"expected \['d'\]; leave out what is not expected"):
-        splitcredit.explain(FOREST, TABLE.assign(d=0.0))
-
-
 def test_masked_values_are_refused_and_not_read_below_the_mask():
     values = TABLE.to_numpy()
     rows = np.ma.masked_array(values, mask=False)
@@ -418,39 +408,6 @@ def test_the_error_for_a_row_of_labels_shows_a_remedy_that_works():
     assert explain(model, objects.astype(table.dtypes)).values.tobytes() == expected
 
 
-def test_the_error_for_a_Series_shows_how_to_pass_a_single_row():
-    row = X.iloc[0]
-    with pytest.raises(ValueError, match=r"pass a single row as X\.to_frame\(\)\.T"):
-        explain(MODEL, row)
-    assert explain(MODEL, row.to_frame().T).values.shape == (1, 3, 1)
-    with pytest.raises(ValueError, match=r"pass a single row as np\.reshape\(X, \(1, -1\)\)"):
-        explain(MODEL, list(row))
-
-
-def test_the_error_for_columns_of_other_names_says_that_an_array_may_be_passed():
-    other = X.set_axis(["a", "b", "d"], axis=1)
-    with pytest.raises(ValueError, match="or an array of them in that order"):
-        explain(MODEL, other)
-    assert explain(MODEL, other.to_numpy()).values.shape == (90, 3, 1)
-
-
-def test_a_column_without_a_name_is_known_by_its_position():
-    """CatBoost calls it so, where other columns have names."""
-    feature = {"flat_feature_index": 0, "borders": [0.5], "nan_value_treatment": "AsIs"}
-    features = [
-        {**feature, "flat_feature_index": j, "feature_id": n} for j, n in enumerate(["", "b"])
-    ]
-    tree = {"splits": [{"split_index": 0}], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
-    content = {"features_info": {"float_features": features}, "oblivious_trees": [tree]}
-    content |= {"scale_and_bias": [1, [0.0]], "model_info": {}}
-    forest = from_content(content, "model")
-    assert forest.feature_names == ("0", "b")
-    for names in (["", "b"], ["0", "b"]):
-        frame = pd.DataFrame([[0.0, 1.0], [1.0, 1.0]], columns=names)
-        assert forest.predict(frame)[:, 0].tolist() == [1, 2]
-    assert as_known(["b", ""], ("b", "c")) == ["b", ""]
-
-
 class Detector:
     """A model of another package around one of ours."""
 
@@ -467,11 +424,6 @@ def test_models_around_others_name_the_part_to_explain():
                 call(model)
     with pytest.raises(ValueError, match="cannot convert"):  # which shap raises
         TreeExplainer(object())
-
-
-def test_the_bar_ends_at_all_rows_where_they_fit_one_chunk(capsys):
-    explain(MODEL, X, progress=True)
-    assert "90/90" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
@@ -503,6 +455,25 @@ def test_dicts_go_to_a_step_that_takes_dicts():
     model = make_pipeline(DictVectorizer(), RandomForestRegressor(3, random_state=0))
     totals = splitcredit.explain(model.fit(rows, np.arange(10.0)), rows).totals()[:, 0]
     assert totals == pytest.approx(model.predict(rows))
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "remedy"),
+    [
+        (X.iloc[0], r"pass a single row as X\.to_frame\(\)\.T", X.iloc[0].to_frame().T),
+        (list(X.iloc[0]), r"single row as np\.reshape\(X, \(1, -1\)\)", X[:1].to_numpy()),
+        (X.set_axis(list("abd"), axis=1), "or an array of them in that order", X.to_numpy()),
+        (X[["a", "c"]], r"missing \['b'\].*; pass those that it was fitted on", X),
+        (X.assign(d=0.0), r"expected \['d'\]; leave out what is not expected", X),
+    ],
+    ids=["Series", "list", "other names", "too few", "too many"],
+)
+def test_the_remedy_for_other_rows_is_one_that_can_be_followed(given, message, remedy, capsys):
+    """A choice of the model's columns was advised where one was missing, which is a KeyError."""
+    with pytest.raises(ValueError, match=message):
+        explain(MODEL, given)
+    assert explain(MODEL, remedy, progress=True).values.shape == (len(remedy), 3, 1)
+    assert f"{len(remedy)}/{len(remedy)}" in capsys.readouterr().err  # though it is one chunk
 
 
 def test_a_column_of_one_feature_or_target_is_told_or_taken():

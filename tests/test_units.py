@@ -58,9 +58,10 @@ def test_a_curve_is_refused_that_is_not_the_models_own(model, model_output, give
 def test_probabilities_add_up_to_those_of_the_model(model):
     model.fit(X, TARGETS)
     options = {"background": X[:9], "model_output": "probability"}
-    totals = splitcredit.tree_shap_interventional(model, X, **options).totals()
-    error = np.abs(totals[:, 0] - model.predict_proba(X)[:, 1]).max()
-    assert error < (SINGLE if isinstance(model, XGBClassifier) else 1e-12)
+    for output, column in (("all", 1), (0, 0), (1, 1)):
+        attribution = splitcredit.tree_shap_interventional(model, X, output=output, **options)
+        error = np.abs(attribution.totals()[:, 0] - model.predict_proba(X)[:, column]).max()
+        assert error < (SINGLE if isinstance(model, XGBClassifier) else 1e-12)
 
 
 @pytest.mark.parametrize(
