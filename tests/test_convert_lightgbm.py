@@ -1,6 +1,5 @@
 """LightGBM models to `Forest`: missing values, rounds, long texts, files, refusals."""
 
-import functools
 import re
 
 import lightgbm
@@ -8,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import splitcredit
 import twins
 from forests import boosted
 from splitcredit import to_forest
@@ -227,25 +225,6 @@ def test_NaN_that_counts_as_0_goes_left_at_a_threshold_of_0():
     assert 0.0 in forest.threshold[forest.feature >= 0]
     rows = np.array([[np.nan, 0.0], [0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
     assert twins.largest_error(forest.predict(rows)[:, 0], booster.predict(rows)) <= 1e-12
-
-
-def test_names_with_blanks_mean_the_features_of_a_LightGBM_model_wherever_names_are_given():
-    """What goes by name beside X: rows of plots, scales, masks, rankings, groups and sets."""
-    X, _ = drawn()
-    X = pd.DataFrame(X, columns=["age y", "income k", "bmi"])
-    model = train({}, X, X["age y"] - X["bmi"])
-    attribution = splitcredit.explain(model, X[X.columns[::-1]])
-    assert attribution.to_shap(X[X.columns[::-1]]).data.tolist() == X.to_numpy().tolist()
-    scale = pd.Series([0.1, 0.2, 0.3], X.columns)
-    rank = functools.partial(splitcredit.rank, model, X[:2])
-    assert (rank(scale=scale[::-1]).gaps == rank(scale=scale.to_numpy()).gaps).all()
-    gap = functools.partial(splitcredit.faithfulness, model, X[:2], metric="pg2", scale=0.1)
-    assert (gap(["age y"]) == gap([0])).all()
-    mask = pd.Series([False, False, True], ["bmi", "income k", "age y"])
-    assert (gap(mask) == gap([0])).all()
-    assert attribution.grouped({"both": ["bmi", "age y"]}).feature_names == ("both", "income_k")
-    pairs = splitcredit.interactions(model, X[:2], sets=[("age y", "bmi")])
-    assert pairs.values.shape[0] == 2
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint32, np.longdouble, ">f8"])

@@ -96,20 +96,6 @@ def test_bars_of_importances_are_sorted_and_have_their_errors():
     assert Importance([1.0], ["x"], "mdi").plot().containers[0].errorbar is None
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        *(({"top": top}, "expected a whole number, at least 1") for top in (0, -1, 2.5)),
-        ({"X": np.zeros((3, 4))}, r"X has shape \(3, 4\), and \(30, 4\) was explained"),
-        ({"output": "class 2"}, "output: 'class 2' is neither an index below 2 nor a name"),
-    ],
-)
-def test_plots_refuse_other_numbers_rows_and_outputs(options, message):
-    for explained in (attribution(), importance())[: 1 + ("top" in options)]:
-        with pytest.raises(ValueError, match=message):
-            explained.plot(**options)
-
-
 def test_plots_draw_on_the_axes_they_are_given():
     from matplotlib import pyplot as plt
 

@@ -302,29 +302,47 @@ def table(names):
     return X, X.iloc[:, 0] + X.iloc[:, 1] * X.iloc[:, 2]
 
 
-def test_names_of_several_levels_mean_the_features_of_an_XGBoost_model():
-    """XGBoost keeps the levels with blanks between them."""
-    names = [("dose", "first"), ("dose", "second"), ("age", "")]
-    X, y = table(pd.MultiIndex.from_tuples(names))
-    model = xgboost.XGBRegressor(n_estimators=4).fit(X, y)
-    reordered, rows = X.iloc[:, [2, 0, 1]], X.to_numpy()
-    attribution = splitcredit.explain(model, reordered)
-    assert attribution.feature_names == ("dose first", "dose second", "age ")
+# Names of columns, and what the library makes of them: XGBoost puts blanks between levels, and
+# LightGBM underscores in the place of blanks.
+LEVELS = pd.MultiIndex.from_tuples([("dose", "first"), ("dose", "second"), ("age", "")])
+BLANKS = pd.Index(["age y", "income k", "bmi"])
+KEPT = [
+    (xgboost.XGBRegressor(n_estimators=4), LEVELS, ("dose first", "dose second", "age ")),
+    (lightgbm.LGBMRegressor(n_estimators=4, verbose=-1), BLANKS, ("age_y", "income_k", "bmi")),
+]
+
+
+@pytest.mark.parametrize(("model", "names", "kept"), KEPT, ids=["levels", "blanks"])
+def test_names_of_columns_mean_the_features_wherever_names_are_given(model, names, kept):
+    """What goes by name beside X: rows of plots, scales, masks, rankings, groups and sets."""
+    X, y = table(names)
+    model.fit(X, y)
+    order, rows = [2, 0, 1], X.to_numpy()
+    reordered, attribution = X.iloc[:, order], splitcredit.explain(model, X.iloc[:, order])
+    assert attribution.feature_names == kept
     assert attribution.values.tobytes() == splitcredit.explain(model, rows).values.tobytes()
     assert attribution.to_shap(reordered).data.tolist() == rows.tolist()
     of_series = TreeExplainer(model).shap_values(reordered.iloc[0])
     assert of_series.tobytes() == attribution.values[0].tobytes()
-    grouped = attribution.grouped({"dose": [("dose", "first"), ("dose", "second")]})
-    assert grouped.feature_names == ("dose", "age ")
-    named = splitcredit.interactions(model, X[:2], sets=[[("age", ""), ("dose", "first")]])
+    assert attribution.grouped({"g": list(names[:2])}).feature_names == ("g", kept[2])
+    named = splitcredit.interactions(model, X[:2], sets=[[names[2], names[0]]])
     by_index = splitcredit.interactions(model, rows[:2], sets=[[2, 0]])
     assert named.values.tobytes() == by_index.values.tobytes()
-    scale = X.std()
-    gaps = splitcredit.faithfulness(model, reordered, "tree_shap", scale=scale.iloc[[2, 0, 1]])
-    by_position = splitcredit.faithfulness(model, rows, "tree_shap", scale=scale.to_numpy())
-    assert gaps.tobytes() == by_position.tobytes()
-    with pytest.raises(ValueError, match=r"missing \['dose second'\], not expected \[\"\('dose',"):
-        splitcredit.explain(model, X.rename(columns={"second": "third"}))
+    scale, first = X.std(), pd.Series([False, True, False], names[order])
+    gap = partial(splitcredit.faithfulness, model, metric="pg2")
+    by_position = gap(rows, [0], scale=scale.to_numpy())
+    assert gap(reordered, first, scale=scale.iloc[order]).tobytes() == by_position.tobytes()
+    ranked = [
+        splitcredit.rank(model, x, scale=s).gaps
+        for x, s in ((reordered, scale.iloc[order]), (rows, scale.to_numpy()))
+    ]
+    assert ranked[0].tobytes() == ranked[1].tobytes()
+    if names is BLANKS:
+        assert gap(X, [names[0]], scale=scale).tobytes() == by_position.tobytes()
+    else:
+        message = r"missing \['dose second'\], not expected \[\"\('dose',"
+        with pytest.raises(ValueError, match=message):
+            splitcredit.explain(model, X.rename(columns={"second": "third"}))
 
 
 @pytest.mark.parametrize("kind", [xgboost.XGBRegressor, lightgbm.LGBMRegressor])
