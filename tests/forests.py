@@ -66,32 +66,17 @@ def grow(trees, n_features, order="depth", **fields) -> Forest:
         offsets.append(len(nodes))
     where = {id(node): k for k, node in enumerate(nodes)}
     assert len(where) == len(nodes)
-    arrays = {
-        name: [node.get(name, default) for node in nodes]
-        for name, default in (
-            ("feature", -1),
-            ("threshold", 0.0),
-            ("value", None),
-            ("cover", None),
-            ("impurity", None),
-            ("missing_left", False),
-        )
-    }
+    defaults = {"feature": -1, "threshold": 0.0, "missing_left": False}
+    names = ("feature", "threshold", "value", "cover", "impurity", "missing_left")
+    arrays = {name: [node.get(name, defaults.get(name)) for node in nodes] for name in names}
     if not fields.pop("missing", False):
         del arrays["missing_left"]
     for side in ("left", "right"):
         arrays[side] = [where[id(node[side])] if side in node else -1 for node in nodes]
     n_outputs = len(trees[0]["value"])
-    return Forest(
-        **{
-            **arrays,
-            "tree_offsets": offsets,
-            "feature_names": [f"x{j}" for j in range(n_features)],
-            "output_names": [f"class {c}" for c in range(n_outputs)],
-            "criterion": "entropy",
-            **fields,
-        }
-    )
+    arrays |= {"tree_offsets": offsets, "feature_names": [f"x{j}" for j in range(n_features)]}
+    arrays["output_names"] = [f"class {c}" for c in range(n_outputs)]
+    return Forest(**{**arrays, "criterion": "entropy", **fields})
 
 
 def stump(threshold=0.5, **fields) -> Forest:
@@ -110,13 +95,8 @@ def random_forest(
 ) -> Forest:
     """Trees with splits drawn at random: features repeat on paths, some leaves cannot be reached.
 
-    Parameters
-    ----------
-    leaves : "normal", "fractions" (of classes) or "pure" (one class has 1)
-    free : bool
-        Whether values of inner nodes are drawn too, so that they do not follow from the leaves.
-    **fields
-        Of the Forest; see `grow`.
+    `leaves` are "normal", "fractions" of classes, or "pure", where one class has 1. With `free`
+    values of inner nodes are drawn, too, so that they do not follow from the leaves.
     """
     rng = np.random.default_rng(seed)
     draw = {
@@ -261,68 +241,53 @@ def _data(name):
     return getattr(datasets, f"load_{name}")(return_X_y=True)
 
 
-# Name -> model, data, and whether to fit with sample weights.
+# Name -> model and data; those that are called weighted are fitted with weights of rows.
 _FITS = {
-    "tree, gini, iris": (DecisionTreeClassifier(), "iris", False),
-    "tree, entropy, wine": (DecisionTreeClassifier(criterion="entropy"), "wine", False),
-    "tree, squared error, diabetes": (DecisionTreeRegressor(), "diabetes", False),
-    "tree, best first, digits": (DecisionTreeClassifier(max_leaf_nodes=40), "digits", False),
-    "tree, weighted, iris": (DecisionTreeClassifier(criterion="entropy"), "iris", True),
-    "tree, constant column": (DecisionTreeClassifier(), "made classes", False),
-    "tree, NaN": (DecisionTreeClassifier(criterion="entropy"), "gaps iris", False),
-    "tree of one node": (DecisionTreeRegressor(min_samples_split=10_000), "diabetes", False),
-    "forest, gini, cancer": (RandomForestClassifier(20), "breast_cancer", False),
+    "tree, gini, iris": (DecisionTreeClassifier(), "iris"),
+    "tree, entropy, wine": (DecisionTreeClassifier(criterion="entropy"), "wine"),
+    "tree, squared error, diabetes": (DecisionTreeRegressor(), "diabetes"),
+    "tree, best first, digits": (DecisionTreeClassifier(max_leaf_nodes=40), "digits"),
+    "tree, weighted, iris": (DecisionTreeClassifier(criterion="entropy"), "iris"),
+    "tree, constant column": (DecisionTreeClassifier(), "made classes"),
+    "tree, NaN": (DecisionTreeClassifier(criterion="entropy"), "gaps iris"),
+    "tree of one node": (DecisionTreeRegressor(min_samples_split=10_000), "diabetes"),
+    "forest, gini, cancer": (RandomForestClassifier(20), "breast_cancer"),
     "forest, entropy, digits": (
         RandomForestClassifier(10, criterion="entropy", max_depth=8),
         "digits",
-        False,
     ),
-    "forest, squared error, diabetes": (
-        RandomForestRegressor(20, min_samples_leaf=3),
-        "diabetes",
-        False,
-    ),
-    "forest, best first, diabetes": (
-        RandomForestRegressor(10, max_leaf_nodes=25),
-        "diabetes",
-        False,
-    ),
-    "forest, weighted, wine": (RandomForestClassifier(10, max_samples=0.5), "wine", True),
-    "forest, unbagged, wine": (RandomForestClassifier(10, bootstrap=False), "wine", False),
-    "forest, NaN": (RandomForestClassifier(10), "gaps wine", False),
-    "forest, NaN, regression": (RandomForestRegressor(10, max_depth=6), "gaps diabetes", False),
+    "forest, squared error, diabetes": (RandomForestRegressor(20, min_samples_leaf=3), "diabetes"),
+    "forest, best first, diabetes": (RandomForestRegressor(10, max_leaf_nodes=25), "diabetes"),
+    "forest, weighted, wine": (RandomForestClassifier(10, max_samples=0.5), "wine"),
+    "forest, unbagged, wine": (RandomForestClassifier(10, bootstrap=False), "wine"),
+    "forest, NaN": (RandomForestClassifier(10), "gaps wine"),
+    "forest, NaN, regression": (RandomForestRegressor(10, max_depth=6), "gaps diabetes"),
     "forest, stumps and single nodes": (
         RandomForestClassifier(20, max_depth=1, min_samples_split=59, max_samples=75),
         "iris",
-        False,
     ),
     "forest, absolute error, diabetes": (
         RandomForestRegressor(4, criterion="absolute_error", max_depth=5),
         "diabetes",
-        False,
     ),
     "extra-trees, poisson, diabetes": (
         ExtraTreesRegressor(5, criterion="poisson", max_leaf_nodes=30),
         "diabetes",
-        False,
     ),
-    "extra-trees, shallow, wine": (ExtraTreesClassifier(20, max_depth=2), "wine", False),
+    "extra-trees, shallow, wine": (ExtraTreesClassifier(20, max_depth=2), "wine"),
     "extra-trees, entropy, digits": (
         ExtraTreesClassifier(4, criterion="entropy", max_features=1),
         "digits",
-        False,
     ),
     "extra-trees, entropy, iris": (
         ExtraTreesClassifier(30, criterion="entropy", max_features=1),
         "iris",
-        False,
     ),
     "extra-trees, bagged, cancer": (
         ExtraTreesClassifier(10, bootstrap=True, class_weight="balanced"),
         "breast_cancer",
-        False,
     ),
-    "extra-trees, squared error, made": (ExtraTreesRegressor(10), "made values", False),
+    "extra-trees, squared error, made": (ExtraTreesRegressor(10), "made values"),
 }
 FITTED = tuple(_FITS)
 
@@ -330,9 +295,9 @@ FITTED = tuple(_FITS)
 @cache
 def fitted(name):
     """Model, training X and y of one of the names in `FITTED`; the same objects every time."""
-    model, data, weighted = _FITS[name]
+    model, data = _FITS[name]
     X, y = _data(data)
-    weights = _weights(len(y)) if weighted else None
+    weights = _weights(len(y)) if "weighted" in name else None
     return model.set_params(random_state=0).fit(X, y, sample_weight=weights), X, y
 
 

@@ -241,15 +241,19 @@ def test_faithfulness_refuses_categories_with_the_remedy():
     """Noise has no meaning for them."""
     forest, X, _ = example("one output", 2)
     order = np.tile(np.arange(4), (2, 1))
+    model, frame, _ = fitted("lightgbm, subsets")
     calls = (
         lambda: exact_gap.pg2(forest, X, [0]),
         lambda: sampling.pg2_sampled(forest, X, [0]),
         lambda: sampling.gaps_by_k(forest, X, order, 1.0),
         lambda: randomizing.randomized_rmse(forest, X, np.zeros(2), order, [1], X),
+        # Not that X has more features than the model.
+        lambda: splitcredit.rank(model, frame[:3], scale=0.3),
+        lambda: splitcredit.faithfulness(model, frame[:3], "tree_shap", scale=0.3),
     )
     for call in calls:
         with pytest.raises(
-            ValueError, match=r"splits feature 'x[02]' by categories.*noise=.marginal."
+            ValueError, match=r"'(x[02]|color|size)' by categories.*noise=.marginal."
         ):
             call()
 
@@ -451,36 +455,26 @@ def test_air_refuses_categories_of_which_it_would_make_numbers():
         splitcredit.air(xgboost.XGBRegressor(enable_categorical=True), frame, y)
 
 
-def test_fractions_of_a_code_are_cut_off():
-    """They are not rounded: the libraries cast codes to whole numbers."""
-    subset = Categories([0], [[1]], [True])
-    assert subset.appended(np.array([[1.7], [0.7], [2.0]]))[:, 1].tolist() == [0.0, 1.0, 1.0]
+SUBSETS = {
+    "xgboost": MODELS["xgboost, subsets"],
+    "lightgbm": lambda: lightgbm.LGBMRegressor(
+        **LIGHTGBM | {"min_data_per_group": 1, "num_leaves": 31}
+    ),
+    "scikit-learn": lambda: HistGradientBoostingRegressor(max_iter=5),
+}
 
 
-def test_a_subset_may_hold_codes_above_31():
-    assert list(members_of([1 << 31, 1, 2])) == [31, 32, 65]
-
-
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "sklearn"])
+@pytest.mark.parametrize("library", SUBSETS)
 def test_models_of_eighty_categories_predict_as_before(library):
     """Subsets of categories are words of 32 bits, so more than one word is needed."""
     rng = np.random.default_rng(0)
     codes, effect = rng.integers(0, 80, 2000), rng.normal(size=80)
     table = pd.DataFrame({"c": pd.Categorical(codes, categories=range(80))})
     table["a"] = rng.normal(size=2000)
-    options = {"n_estimators": 3, "n_jobs": 1}
-    models = {
-        "lightgbm": lightgbm.LGBMRegressor(
-            min_data_per_group=3, cat_smooth=1, verbosity=-1, **options
-        ),
-        "xgboost": xgboost.XGBRegressor(
-            max_depth=4, enable_categorical=True, max_cat_to_onehot=1, **options
-        ),
-        "sklearn": HistGradientBoostingRegressor(max_iter=3, categorical_features="from_dtype"),
-    }
-    model = models[library].fit(table, effect[codes] + table["a"])
+    model = SUBSETS[library]().fit(table, effect[codes] + table["a"])
     forest = to_forest(model)
-    assert max(max(members) for members in forest.categories.members) > 31
+    codes_of_splits = set().union(*forest.categories.members)
+    assert {31, 32} < codes_of_splits and list(members_of([1 << 31, 1, 2])) == [31, 32, 65]
     error = twins.largest_error(forest.predict(table)[:, 0], model.predict(table))
     assert error <= tolerance(library)
 
@@ -489,15 +483,13 @@ def test_a_missing_category_goes_right_where_training_had_none():
     """LightGBM takes it for a category that is in no subset."""
     codes = np.random.default_rng(0).integers(0, 5, 400)
     table = pd.DataFrame({"c": pd.Categorical(codes, categories=range(5))})
-    model = lightgbm.LGBMRegressor(
-        n_estimators=3, verbosity=-1, n_jobs=1, min_data_per_group=3, cat_smooth=1
-    ).fit(table, np.array([3.0, -1.0, 5.0, 0.0, 2.0])[codes])
+    model = SUBSETS["lightgbm"]().fit(table, np.array([3.0, -1.0, 5.0, 0.0, 2.0])[codes])
     rows = pd.DataFrame({"c": pd.Categorical([np.nan, 0, 4], categories=range(5))})
     error = twins.largest_error(to_forest(model).predict(rows)[:, 0], model.predict(rows))
     assert error <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "scikit-learn"])
+@pytest.mark.parametrize("library", SUBSETS)
 def test_large_whole_numbers_beside_a_missing_value_keep_their_digits(library):
     """Labels that are equal as float64, which an array with NaN would hold."""
     rng = np.random.default_rng(0)
@@ -505,11 +497,7 @@ def test_large_whole_numbers_beside_a_missing_value_keep_their_digits(library):
     column = pd.Series(pd.Categorical(labels[place], categories=labels))
     column[::9] = np.nan
     X, y = pd.DataFrame({"id": column, "x": rng.normal(size=400)}), np.sin(place * 3.0)
-    model = {
-        "lightgbm": lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, min_data_per_group=1),
-        "xgboost": xgboost.XGBRegressor(n_estimators=5, enable_categorical=True),
-        "scikit-learn": HistGradientBoostingRegressor(max_iter=5),
-    }[library].fit(X, y)
+    model = SUBSETS[library]().fit(X, y)
     forest = to_forest(model)
     rows = X[(place == 1) | (place == 3)]
     few = rows.assign(id=rows["id"].cat.remove_unused_categories())
@@ -544,11 +532,9 @@ def test_codes_that_are_no_whole_numbers_go_where_the_library_sends_them(library
     X = np.column_stack([rng.integers(0, 4, 300), rng.normal(size=300)]).astype(float)
     y = np.sin(X[:, 0] * 7) + 0.1 * X[:, 1]
     if library == "xgboost":
-        types = {"feature_types": ["c", "q"], "enable_categorical": True}
-        model = xgboost.XGBRegressor(n_estimators=5, **types).fit(X, y)
+        model = SUBSETS[library]().set_params(feature_types=["c", "q"]).fit(X, y)
     else:
-        model = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, min_data_per_group=1)
-        model.fit(X, y, categorical_feature=[0])
+        model = SUBSETS[library]().fit(X, y, categorical_feature=[0])
     X[:, 0] = rng.choice([-1.5, -1.0, -0.5, -0.0, 0.5, 3.5, 4.0], 300)
     assert twins.largest_error(to_forest(model).predict(X)[:, 0], model.predict(X)) <= 1e-5
 

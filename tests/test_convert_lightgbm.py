@@ -1,19 +1,15 @@
 """LightGBM models to `Forest`: missing values, rounds, long texts, files, refusals."""
 
-import functools
 import re
 
 import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
 
-import splitcredit
 import twins
 from forests import boosted
 from splitcredit import to_forest
-from splitcredit.forest import array_hash
 from splitcredit.formats.lightgbm import _pieces
 from test_forest import assert_equal_forests
 
@@ -61,26 +57,6 @@ def test_two_classes_with_a_score_each_are_two_outputs():
     assert to_forest(booster).output_names == ("0", "1")
 
 
-def test_categories_beyond_the_first_32_keep_their_numbers():
-    """Their bits lie in another word than those of the first."""
-    _, rng = drawn()
-    X = rng.integers(0, 70, (700, 2)).astype(float)
-    parameters = {"min_data_per_group": 1, "cat_smooth": 0, "max_cat_threshold": 64}
-    booster = train(parameters, X, X[:, 0] % 3, categorical_feature=[0])
-    forest = to_forest(booster)
-    assert max(map(max, forest.categories.members)) > 32
-    assert twins.largest_error(forest.predict(X)[:, 0], booster.predict(X)) <= 1e-12
-
-
-def test_a_class_that_never_occurs_has_trees_of_one_node():
-    X, rng = drawn()
-    booster = train({"objective": "multiclass", "num_class": 4}, X, rng.integers(0, 3, len(X)))
-    forest = to_forest(booster)
-    assert (np.diff(forest.tree_offsets)[3::4] == 1).all()
-    theirs = booster.predict(X, raw_score=True)
-    assert twins.largest_error(forest.predict(X), theirs) <= 1e-12
-
-
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_a_multiclass_model_without_any_split_is_converted(rounds):
     """Several trees, and none has a split: the lists of splits are blanks."""
@@ -114,6 +90,8 @@ def test_the_rounds_are_those_that_predict_uses():
 def test_wrapper_and_Booster_give_the_same_forest():
     model, _, _ = boosted("lightgbm, binary, cancer")
     assert_equal_forests(to_forest(model), to_forest(model.booster_))
+    restored = lightgbm.Booster(model_str=model.booster_.model_to_string())
+    assert_equal_forests(to_forest(restored), to_forest(model.booster_))
 
 
 def test_a_text_in_pieces_gives_the_same_forest_as_a_file(tmp_path):
@@ -140,12 +118,6 @@ def test_a_text_may_hold_trees_with_and_without_categories():
     assert twins.largest_error(ours, booster.predict(X)) <= twins.ROUNDING
 
 
-def test_a_Booster_read_from_text_gives_the_same_forest():
-    booster = boosted("lightgbm, NaN, wine")[0].booster_
-    restored = lightgbm.Booster(model_str=booster.model_to_string())
-    assert_equal_forests(to_forest(restored), to_forest(booster))
-
-
 def test_node_arrays_are_those_of_the_dumped_trees():
     """LightGBM's own dump, walked from each root."""
     booster = boosted("lightgbm, NaN, diabetes")[0].booster_
@@ -167,25 +139,6 @@ def test_node_arrays_are_those_of_the_dumped_trees():
         compare(tree["tree_structure"], root)
 
 
-def test_labels_come_from_the_model():
-    X, _ = drawn()
-    frame = pd.DataFrame(X, columns=["größe", "b", "c"])
-    y = np.array(["low", "mid", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-    model = lightgbm.LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1).fit(frame, y)
-    forest = to_forest(model, X)
-    assert forest.names_given and forest.feature_names == ("größe", "b", "c")
-    assert forest.output_names == ("high", "low", "mid")
-    assert forest.training_hash == array_hash(X)
-    reordered = forest.predict(frame[["c", "größe", "b"]])
-    assert reordered.tobytes() == forest.predict(frame).tobytes()
-    assert to_forest(model.booster_).output_names == ("0", "1", "2")
-    unnamed = to_forest(train({}, X, X[:, 0]))
-    assert not unnamed.names_given and unnamed.feature_names == ("Column_0", "Column_1", "Column_2")
-    two_classes = lightgbm.LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1).fit(X, y == "low")
-    assert to_forest(two_classes).output_names == ("True",)
-    assert to_forest(two_classes.booster_).output_names == ("1",)
-
-
 def test_names_of_a_table_count_even_if_they_look_made_up():
     X, _ = drawn()
     frame = pd.DataFrame(X, columns=["Column_0", "Column_1", "Column_2"])
@@ -205,17 +158,6 @@ def test_linear_leaves_are_refused():
     text = booster.model_to_string().replace("is_linear=1", "is_linear=0", 2)
     with pytest.raises(ValueError, match=message.replace("tree 0", "tree 2")):
         to_forest(lightgbm.Booster(model_str=text))
-
-
-def test_zero_counts_as_missing_where_the_model_was_fitted_so():
-    X, rng = drawn()
-    X[rng.random(X.shape) < 0.3] = 0.0
-    booster = train({"zero_as_missing": True}, X, X[:, 1] + (X[:, 0] == 0), rounds=20)
-    forest = to_forest(booster)
-    assert forest.missing_value == 0.0 and len(set(forest.missing_left[forest.feature >= 0])) == 2
-    X[::7, 0], X[::5, 1] = np.nan, -1e-36
-    theirs = booster.predict(X, raw_score=True)
-    assert twins.largest_error(forest.predict(X)[:, 0], theirs) <= 1e-12
 
 
 def test_zeros_are_missing_beside_features_that_lack_nothing():
@@ -247,16 +189,6 @@ def test_the_smallest_numbers_are_zero_up_to_the_one_that_is_a_threshold(zero_as
     Z = rng.choice(np.concatenate([numbers, np.negative(numbers)]), (300, 3))
     theirs = booster.predict(Z, raw_score=True)
     assert twins.largest_error(forest.predict(Z)[:, 0], theirs) <= 1e-12
-
-
-def test_unfitted_models_and_other_things_are_refused(tmp_path):
-    with pytest.raises(NotFittedError, match=r"this LGBMRegressor is not fitted: call fit\(X, y\)"):
-        to_forest(lightgbm.LGBMRegressor())
-    with pytest.raises(TypeError, match="cannot convert Dataset to a Forest: give the Booster"):
-        to_forest(lightgbm.Dataset(np.zeros((3, 2))))
-    (tmp_path / "a.txt").write_text("else\n")
-    with pytest.raises(ValueError, match=r"a\.txt is no model file known here: save an"):
-        to_forest(tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize("names", [["age_y", "income_k", "bmi"], ["age y", "income k", "bmi"]])
@@ -293,25 +225,6 @@ def test_NaN_that_counts_as_0_goes_left_at_a_threshold_of_0():
     assert 0.0 in forest.threshold[forest.feature >= 0]
     rows = np.array([[np.nan, 0.0], [0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
     assert twins.largest_error(forest.predict(rows)[:, 0], booster.predict(rows)) <= 1e-12
-
-
-def test_names_with_blanks_mean_the_features_of_a_LightGBM_model_wherever_names_are_given():
-    """What goes by name beside X: rows of plots, scales, masks, rankings, groups and sets."""
-    X, _ = drawn()
-    X = pd.DataFrame(X, columns=["age y", "income k", "bmi"])
-    model = train({}, X, X["age y"] - X["bmi"])
-    attribution = splitcredit.explain(model, X[X.columns[::-1]])
-    assert attribution.to_shap(X[X.columns[::-1]]).data.tolist() == X.to_numpy().tolist()
-    scale = pd.Series([0.1, 0.2, 0.3], X.columns)
-    rank = functools.partial(splitcredit.rank, model, X[:2])
-    assert (rank(scale=scale[::-1]).gaps == rank(scale=scale.to_numpy()).gaps).all()
-    gap = functools.partial(splitcredit.faithfulness, model, X[:2], metric="pg2", scale=0.1)
-    assert (gap(["age y"]) == gap([0])).all()
-    mask = pd.Series([False, False, True], ["bmi", "income k", "age y"])
-    assert (gap(mask) == gap([0])).all()
-    assert attribution.grouped({"both": ["bmi", "age y"]}).feature_names == ("both", "income_k")
-    pairs = splitcredit.interactions(model, X[:2], sets=[("age y", "bmi")])
-    assert pairs.values.shape[0] == 2
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint32, np.longdouble, ">f8"])

@@ -4,22 +4,18 @@ import copy
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import xgboost
-from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import twins
 from forests import STORED, boosted, raw_score
 from splitcredit import to_forest
-from splitcredit.forest import array_hash
 from splitcredit.formats import _ubjson
 from splitcredit.formats.xgboost import from_content
 from splitcredit.prediction_gap.exact_gap import pg2
 from test_forest import assert_equal_forests
 
-RELEASES = ("2.1.4", "3.0.5", "3.2.0", "3.4.1")
 DOCUMENTS = {
     name.removeprefix("xgboost-"): json.loads(stored.files["model"])
     for name, stored in STORED.items()
@@ -45,20 +41,6 @@ def drawn(n=120, p=3, seed=0):
     return rng.normal(size=(n, p)), rng
 
 
-def test_the_stored_models_have_all_forms_of_the_base_score():
-    """Text of one number, of a list, one number a class; and nodes cut off by pruning."""
-    scores = {
-        name: content["learner"]["learner_model_param"]["base_score"]
-        for name, content in DOCUMENTS.items()
-    }
-    assert scores["2.1.4, classes"] == "5E-1"
-    assert scores["3.2.0, binary, given base"] == "[2.5E-1]"
-    assert len(set(json.loads(scores["3.4.1, classes"]))) == 3
-    for release in RELEASES:
-        model = DOCUMENTS[f"{release}, pruned"]["learner"]["gradient_booster"]["model"]
-        assert any(tree["tree_param"]["num_deleted"] != "0" for tree in model["trees"])
-
-
 @pytest.mark.parametrize("name", [n for n in DOCUMENTS if n.startswith(xgboost.__version__)])
 def test_file_and_Booster_give_the_same_forest(name, tmp_path):
     booster = xgboost.Booster()
@@ -69,38 +51,31 @@ def test_file_and_Booster_give_the_same_forest(name, tmp_path):
 
 
 OBJECTIVES = {
-    "reg:squarederror": "real",
-    "reg:squaredlogerror": "positive",
-    "reg:pseudohubererror": "real",
-    "reg:absoluteerror": "real",
-    "reg:quantileerror": "real",
-    "reg:logistic": "two",
-    "binary:logistic": "two",
-    "binary:logitraw": "two",
-    "binary:hinge": "two",
-    "count:poisson": "positive",
-    "reg:gamma": "positive",
-    "reg:tweedie": "positive",
-    "survival:cox": "positive",
-    "survival:aft": "positive",
-    "multi:softmax": "three",
-    "multi:softprob": "three",
-    "rank:ndcg": "three",
-    "rank:map": "two",
-    "rank:pairwise": "three",
+    "real": "reg:squarederror reg:pseudohubererror reg:absoluteerror reg:quantileerror",
+    "positive": "reg:squaredlogerror count:poisson reg:gamma reg:tweedie survival:cox survival:aft",
+    "two": "reg:logistic binary:logistic binary:logitraw binary:hinge rank:map",
+    "three": "multi:softmax multi:softprob rank:ndcg rank:pairwise",
 }
 
 
-@pytest.mark.parametrize("given", [{}, *({"base_score": s} for s in (0.3, 1e-7, 1 - 1e-7))])
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_the_base_score_of_every_objective(objective, given):
+BASES = [
+    (kind, objective, given)
+    for kind, objectives in OBJECTIVES.items()
+    for objective in objectives.split()
+    for given in ({}, {"base_score": 0.3})
+]
+BASES += [("two", "binary:logistic", {"base_score": score}) for score in (1e-7, 1 - 1e-7)]
+
+
+@pytest.mark.parametrize(("kind", "objective", "given"), BASES)
+def test_the_base_score_of_every_objective(kind, objective, given):
     X, rng = drawn()
     y = {
         "real": X[:, 0],
         "positive": np.exp(X[:, 0] / 3) + 0.1,
         "two": (X[:, 0] > 0.2).astype(float),
         "three": rng.integers(0, 3, len(X)).astype(float),
-    }[OBJECTIVES[objective]]
+    }[kind]
     parameters = {"objective": objective, "max_depth": 2, "nthread": 1, **given}
     parameters |= {"num_class": 3} if objective.startswith("multi") else {}
     parameters |= {"quantile_alpha": 0.4} if "quantile" in objective else {}
@@ -138,6 +113,8 @@ def test_leaf_values_and_thresholds_are_those_of_the_model():
             assert ours == float(np.float32(condition))
             k += 1
     assert k == forest.n_nodes
+    base = of_document("learner_model_param", "base_score", value="[1E-1]").base
+    assert base.tolist() == [float(np.float32(0.1))] != [0.1]  # as a single number
 
 
 def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
@@ -159,37 +136,6 @@ def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
     assert twins.largest_error(all_rounds.predict(X)[:, 0], theirs) <= FLOAT32
 
 
-def test_labels_come_from_the_model():
-    X, _ = drawn()
-    frame = pd.DataFrame(X, columns=["größe", "a b", "c"])
-    y = np.digitize(X[:, 0], [-0.5, 0.5])
-    model = xgboost.XGBClassifier(n_estimators=2, max_depth=2, n_jobs=1).fit(frame, y)
-    forest = to_forest(model, X)
-    assert forest.names_given and forest.feature_names == ("größe", "a b", "c")
-    assert forest.output_names == ("0", "1", "2")
-    assert forest.training_hash == array_hash(X)
-    reordered = forest.predict(frame[["c", "größe", "a b"]])
-    assert reordered.tobytes() == forest.predict(frame).tobytes()
-    unnamed = to_forest(train({}, X, X[:, 0]))
-    assert not unnamed.names_given and unnamed.feature_names == ("x0", "x1", "x2")
-    assert unnamed.output_names == ("output",)
-    assert to_forest(train({"objective": "binary:logistic"}, X, y > 1)).output_names == ("1",)
-
-
-def test_conversion_leaves_the_model_alone():
-    booster = boosted("xgboost, NaN, wine")[0].get_booster()
-    before = bytes(booster.save_raw("ubj"))
-    to_forest(booster)
-    assert bytes(booster.save_raw("ubj")) == before
-
-
-def test_a_linear_model_is_refused():
-    X, _ = drawn()
-    message = r"this Booster .*booster='gblinear', which is no sum of trees: fit with booster="
-    with pytest.raises(ValueError, match=message):
-        to_forest(train({"booster": "gblinear", "max_depth": None}, X, X[:, 0]))
-
-
 @pytest.mark.parametrize("name", ["trees for each", "vectors", "vectors of classes", "quantiles"])
 def test_several_targets(name):
     X, rng = drawn()
@@ -206,6 +152,7 @@ def test_several_targets(name):
     forest = to_forest(booster)
     theirs = booster.predict(xgboost.DMatrix(X), output_margin=True)
     assert twins.largest_error(forest.predict(X), theirs) <= FLOAT32
+    assert name != "vectors" or forest.cover[0] == len(X)  # XGBoost adds the hessians of all up
     classes = name == "vectors of classes"
     assert forest.output_names == (("0", "1", "2") if classes else ("y0", "y1"))
 
@@ -228,90 +175,21 @@ def test_one_tree_with_a_value_for_each_target_is_read():
     assert not to_forest(train({"max_depth": 2}, X, X[:, 0], rounds=1)).several_targets
 
 
-def test_covers_of_vector_leaves_count_a_row_once():
-    """XGBoost adds the hessians of all targets up."""
-    X, _ = drawn()
-    parameters = {"tree_method": "hist", "multi_strategy": "multi_output_tree"}
-    forest = to_forest(train(parameters, X, X[:, :2]))
-    assert forest.cover[0] == len(X)
-
-
-@pytest.mark.parametrize("missing", [-1.0, 0.0])
-def test_another_missing_value_counts_as_missing(missing):
-    X, rng = drawn()
+@pytest.mark.parametrize("missing", [-1.0, 0.0, np.inf])
+def test_another_missing_value_is_compared_exactly_and_may_be_infinite(missing):
+    X, rng = drawn(300)
+    X = X.astype(np.float32)
     X[rng.random(X.shape) < 0.2] = missing
-    model = xgboost.XGBRegressor(n_estimators=4, n_jobs=1, missing=missing).fit(X, X[:, 0])
+    X[rng.random(X.shape) < 0.2] = 1e-36  # a number, however small
+    y = np.where(X[:, 0] == missing, 5.0, 0) - 4.0 * (X[:, 0] == np.float32(1e-36))
+    model = xgboost.XGBRegressor(n_estimators=10, n_jobs=1, missing=missing).fit(X, y)
     forest = to_forest(model)
     X[::9, 1] = np.nan
     assert twins.largest_error(forest.predict(X)[:, 0], model.predict(X)) <= FLOAT32
     as_nan = np.where(missing == X, np.nan, X)
     np.testing.assert_array_equal(forest.predict(as_nan), forest.predict(X))
-    with pytest.raises(
-        ValueError, match=r"takes .* for a missing value, which noise may hit: draw"
-    ):
+    with pytest.raises(ValueError, match=r"takes .* for a missing value, which noise may hit: d"):
         pg2(forest, X[:2], [0])
-
-
-def test_unfitted_and_empty_models_are_refused():
-    with pytest.raises(NotFittedError, match=r"this XGBClassifier is not fitted: call fit\(X, y\)"):
-        to_forest(xgboost.XGBClassifier())
-    X, _ = drawn()
-    with pytest.raises(ValueError, match="this Booster has no trees: fit at least one round"):
-        to_forest(train({}, X, X[:, 0], rounds=0))
-    with pytest.raises(TypeError, match="cannot convert DMatrix to a Forest: give the Booster"):
-        to_forest(xgboost.DMatrix(X))
-
-
-def test_weights_whose_sum_is_infinite_are_named():
-    X, _ = drawn()
-    model = xgboost.XGBRegressor(n_estimators=2)
-    with pytest.raises(ValueError, match=r"must be finite.* divide them by their mean, and"):
-        to_forest(model.fit(X, X[:, 0], sample_weight=np.full(len(X), 1e38)))
-
-
-def test_unknown_objectives_and_boosters_are_refused():
-    stored = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
-    stored["learner"]["objective"]["name"] = "reg:new"
-    with pytest.raises(
-        ValueError, match=r"this model was fitted with the objective 'reg:new'.*: f"
-    ):
-        read_content(stored)
-    stored["learner"]["gradient_booster"]["name"] = "gbnew"
-    with pytest.raises(ValueError, match=r"booster='gbnew', which is no sum of trees: fit with"):
-        read_content(stored)
-
-
-def test_ubjson_reads_what_json_reads():
-    """The whole document, typed arrays decoded."""
-    booster = boosted("xgboost, NaN, wine")[0].get_booster()
-
-    def plain(value):
-        if isinstance(value, _ubjson.Typed):
-            return _ubjson.joined([value]).tolist()
-        if isinstance(value, dict):
-            return {k: plain(v) for k, v in value.items()}
-        is_list = isinstance(value, (list, _ubjson.Columns))
-        return [plain(v) for v in value] if is_list else value
-
-    def rounded(value):
-        """Numbers with a point as float32, of which JSON has the shortest decimals."""
-        if isinstance(value, dict):
-            return {k: rounded(v) for k, v in value.items()}
-        if isinstance(value, list):
-            return [rounded(v) for v in value]
-        return float(np.float32(value)) if isinstance(value, float) else value
-
-    binary = plain(_ubjson.read(bytes(booster.save_raw("ubj"))))
-    assert binary == rounded(json.loads(booster.save_raw("json")))
-
-
-def test_a_conversion_leaves_the_number_of_threads_alone():
-    X, _ = drawn()
-    booster = train({}, X, X[:, 0])
-    with threadpool_limits(2, "openmp"):
-        to_forest(booster)
-        threads = {i["num_threads"] for i in threadpool_info() if i["user_api"] == "openmp"}
-    assert threads == {2} and xgboost.get_config()["nthread"] == 0
 
 
 def vectors():
@@ -371,33 +249,6 @@ def test_damaged_trees_are_read_or_refused_as_if_read_one_by_one(monkeypatch):
         assert by_columns == outcome(damaged), at - start
 
 
-def test_the_base_score_is_the_float32_that_its_decimals_stand_for():
-    stored = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
-    stored["learner"]["learner_model_param"]["base_score"] = "[1E-1]"
-    assert read_content(stored).base.tolist() == [float(np.float32(0.1))] != [0.1]
-
-
-def test_a_configuration_is_no_model(tmp_path):
-    X = np.arange(20.0).reshape(10, 2)
-    booster = xgboost.XGBRegressor(n_estimators=2).fit(X, X[:, 0]).get_booster()
-    path = tmp_path / "config.json"
-    path.write_text(booster.save_config())
-    with pytest.raises(ValueError, match=r"incomplete.*save the model itself"):
-        to_forest(path)
-
-
-@pytest.mark.parametrize("missing", [np.inf, 0.0])
-def test_a_missing_value_is_compared_exactly_and_may_be_infinite(missing):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(300, 2)).astype(np.float32)
-    X[random.random(X.shape) < 0.2] = missing
-    X[random.random(X.shape) < 0.2] = 1e-36  # a number, however small
-    y = np.where(X[:, 0] == missing, 5.0, 0) - 4.0 * (X[:, 0] == np.float32(1e-36))
-    model = xgboost.XGBRegressor(n_estimators=10, missing=missing).fit(X, y)
-    # XGBoost adds up in single precision.
-    np.testing.assert_allclose(to_forest(model).predict(X)[:, 0], model.predict(X), atol=1e-5)
-
-
 def test_vector_leaves_of_former_releases_are_refused_with_the_remedy(tmp_path):
     """Their trees have neither the values of leaves in one array nor covers."""
     rng = np.random.default_rng(0)
@@ -411,3 +262,60 @@ def test_vector_leaves_of_former_releases_are_refused_with_the_remedy(tmp_path):
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"made by an XGBoost before 3\.2: load and save it"):
         to_forest(path)
+
+
+def test_a_conversion_leaves_the_model_and_the_number_of_threads_alone():
+    booster = boosted("xgboost, NaN, wine")[0].get_booster()
+    before = bytes(booster.save_raw("ubj"))
+    with threadpool_limits(2, "openmp"):
+        to_forest(booster)
+        threads = {i["num_threads"] for i in threadpool_info() if i["user_api"] == "openmp"}
+    assert threads == {2} and xgboost.get_config()["nthread"] == 0
+    assert bytes(booster.save_raw("ubj")) == before
+
+
+def of_document(*place, value):
+    """Read the stored model with another value at a place."""
+    content = copy.deepcopy(DOCUMENTS["3.2.0, regression"])
+    content["learner"][place[0]][place[1]] = value
+    return read_content(content)
+
+
+def of_configuration(path):
+    path.write_text(train({}, X_Y[:, :2], X_Y[:, 2]).save_config())
+    return to_forest(path)
+
+
+X_Y = drawn()[0]
+HEAVY = np.full(120, 1e38)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda _: to_forest(train({"booster": "gblinear", "max_depth": None}, X_Y, X_Y[:, 0])),
+            "this Booster .*booster='gblinear', which is no sum of trees: fit with booster=",
+        ),
+        (
+            lambda _: to_forest(train({}, X_Y, X_Y[:, 0], rounds=0)),
+            "has no trees: fit at least one",
+        ),
+        (
+            lambda _: to_forest(xgboost.XGBRegressor().fit(X_Y, X_Y[:, 0], sample_weight=HEAVY)),
+            "must be finite.* divide them by their mean, and",
+        ),
+        (
+            lambda _: of_document("objective", "name", value="reg:new"),
+            "the objective 'reg:new'.*: f",
+        ),
+        (
+            lambda _: of_document("gradient_booster", "name", value="gbnew"),
+            "is no sum of trees: fit",
+        ),
+        (of_configuration, "incomplete.*save the model itself"),
+    ],
+)
+def test_what_is_no_sum_of_trees_is_refused(make, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        make(tmp_path / "config.json")

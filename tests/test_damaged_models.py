@@ -10,6 +10,7 @@ import pytest
 import xgboost
 from sklearn.ensemble import RandomForestClassifier
 
+import forests
 import splitcredit
 from splitcredit import _command_files
 from splitcredit.formats.catboost import from_content
@@ -140,11 +141,6 @@ def test_documents_that_are_deep_or_lie_about_lengths_are_refused(tmp_path, cont
     refusal(tmp_path, content)
 
 
-def test_a_folder_is_named_as_one(tmp_path):
-    with pytest.raises(IsADirectoryError, match="is a folder: pass the file"):
-        splitcredit.to_forest(tmp_path)
-
-
 BORDERS = [{"borders": [0.5, 1.5], "feature_id": "a", "flat_feature_index": 0}]
 BOOLEAN = [BORDERS[0] | {"flat_feature_index": False}]
 SPLIT = {"float_feature_index": 0, "border": 0.5, "split_index": 0}
@@ -155,12 +151,6 @@ def catboost(**over):
     tree = {"splits": [SPLIT], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
     content = {"features_info": {"float_features": BORDERS}, "scale_and_bias": [1, [0]]}
     return content | {"model_info": {}, "oblivious_trees": [tree | over]}
-
-
-def test_a_split_of_catboost_is_read_by_its_number():
-    """As by CatBoost itself, which goes by no other part of a split."""
-    (threshold, *_) = from_content(catboost(splits=[SPLIT | {"split_index": 1}]), "model").threshold
-    assert threshold == 1.5
 
 
 @pytest.mark.parametrize(
@@ -231,12 +221,6 @@ def test_an_array_of_a_type_that_does_not_parse_is_refused_by_the_name_of_the_fi
         _command_files.model_of(str(path))
 
 
-def test_a_whole_model_of_catboost_is_taken(tmp_path):
-    (tmp_path / "model.json").write_text(json.dumps(catboost()))
-    forest = splitcredit.to_forest(tmp_path / "model.json")
-    assert forest.predict([[0.0], [1.0]]).ravel().tolist() == [1.0, 2.0]
-
-
 @pytest.mark.parametrize(
     ("over", "reason"),
     [
@@ -250,18 +234,11 @@ def test_a_whole_model_of_catboost_is_taken(tmp_path):
 )
 def test_fields_of_a_forest_are_not_read_as_something_else(over, reason):
     """Red if 0.7 becomes feature 0, or the text "False" true."""
-    fields = {
-        "feature": [0, -1, -1],
-        "threshold": [0.5, 0, 0],
-        "left": [1, -1, -1],
-        "right": [2, -1, -1],
-        "value": [[1.0], [0.0], [4.0]],
-        "cover": [4, 3, 1],
-        "tree_offsets": [0, 3],
-        "feature_names": ["dose"],
-        "output_names": ["response"],
-    }
-    splitcredit.Forest(**fields | {"missing_left": [1, 0, 0], "cover": np.array([4, 3, 1], object)})
+    fields = {"left": [1, -1, -1], "right": [2, -1, -1], "value": [[1.0], [0.0], [4.0]]}
+    fields |= {"feature": [0, -1, -1], "threshold": [0.5, 0, 0], "tree_offsets": [0, 3]}
+    fields |= {"feature_names": ["dose"], "output_names": ["response"], "missing_left": [1, 0, 0]}
+    fields |= {"cover": np.array([4, 3, 1], object)}
+    splitcredit.Forest(**fields)
     with pytest.raises(ValueError, match=reason):
         splitcredit.Forest(**fields | over)
 
@@ -271,18 +248,20 @@ def grown():
     return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y)
 
 
-def test_a_fitted_model_without_one_of_its_attributes_is_refused_with_its_name():
+@pytest.mark.parametrize(
+    ("attribute", "value", "message"),
+    [
+        ("n_features_in_", None, "RandomForestClassifier is damaged, it lacks n_features_"),
+        ("n_classes_", 2, "n_classes_ is 2, and classes_ has 3"),
+    ],
+)
+def test_a_fitted_model_that_contradicts_itself_is_refused(attribute, value, message):
+    """Its predict_proba has as many columns as n_classes_ says."""
     model = RandomForestClassifier(1, max_depth=2, random_state=0).fit(X, Y)
-    del model.n_features_in_
-    with pytest.raises(ValueError, match="RandomForestClassifier is damaged, it lacks n_features_"):
-        splitcredit.to_forest(model)
-
-
-def test_a_fitted_model_that_counts_other_classes_than_it_has_is_refused():
-    """Red if it is read: its predict_proba has as many columns as n_classes_ says."""
-    model = RandomForestClassifier(1, max_depth=2, random_state=0).fit(X, Y)
-    model.n_classes_ = 2
-    with pytest.raises(ValueError, match="n_classes_ is 2, and classes_ has 3"):
+    delattr(model, attribute)
+    if value is not None:
+        setattr(model, attribute, value)
+    with pytest.raises(ValueError, match=message):
         splitcredit.to_forest(model)
 
 
@@ -311,17 +290,19 @@ def test_arguments_of_another_kind_are_refused_by_their_name(call, reason, grown
         call(grown)
 
 
-def test_a_matrix_that_no_memory_holds_is_refused_before_it_is_made():
-    wide = splitcredit.Forest(
-        feature=[-1],
-        threshold=[0],
-        left=[-1],
-        right=[-1],
-        value=[[1.0]],
-        cover=[1],
-        tree_offsets=[0, 1],
-        feature_names=[f"x{j}" for j in range(2**17)],
-        output_names=["y"],
-    )
-    with pytest.raises(ValueError, match=r"take 1024.0 GiB, and this machine has"):
+def test_a_folder_is_named_and_a_matrix_that_no_memory_holds_is_refused(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder: pass the file"):
+        splitcredit.to_forest(tmp_path)
+    names = [f"x{j}" for j in range(2**17)]
+    wide = forests.single_leaf(feature_names=names)
+    with pytest.raises(ValueError, match=r"take \d+.0 GiB, and this machine has"):
         splitcredit.interactions(wide, np.zeros((8, 2**17)))
+
+
+def test_a_split_of_catboost_is_read_by_its_number(tmp_path):
+    """As by CatBoost itself, which goes by no other part of a split."""
+    (tmp_path / "model.json").write_text(json.dumps(catboost()))
+    forest = splitcredit.to_forest(tmp_path / "model.json")
+    assert forest.predict([[0.0], [1.0]]).ravel().tolist() == [1.0, 2.0]
+    (threshold, *_) = from_content(catboost(splits=[SPLIT | {"split_index": 1}]), "model").threshold
+    assert threshold == 1.5

@@ -46,32 +46,26 @@ def data():
     return X, {**targets, "classes": np.column_stack([two, of_other])}
 
 
+SMALL, FEW = {"max_depth": 4, "random_state": 0}, {"n_estimators": 5}
 MODELS = {
-    "decision tree": (tree.DecisionTreeRegressor(max_depth=4, random_state=0), "values"),
-    "decision tree, classes": (tree.DecisionTreeClassifier(max_depth=4, random_state=0), "two"),
-    "forest": (ensemble.RandomForestRegressor(5, max_depth=4, random_state=0), "values"),
-    "forest, classes": (ensemble.RandomForestClassifier(5, max_depth=4, random_state=0), "three"),
-    "extra-trees": (ensemble.ExtraTreesRegressor(5, max_depth=4, random_state=0), "values"),
-    "extra-trees, classes": (
-        ensemble.ExtraTreesClassifier(5, max_depth=4, random_state=0),
-        "two",
-    ),
-    "boosting": (ensemble.GradientBoostingRegressor(n_estimators=5, random_state=0), "values"),
-    "boosting, classes": (
-        ensemble.GradientBoostingClassifier(n_estimators=5, random_state=0),
-        "two",
-    ),
+    "decision tree": (tree.DecisionTreeRegressor(**SMALL), "values"),
+    "decision tree, classes": (tree.DecisionTreeClassifier(**SMALL), "two"),
+    "forest": (ensemble.RandomForestRegressor(5, **SMALL), "values"),
+    "forest, classes": (ensemble.RandomForestClassifier(5, **SMALL), "three"),
+    "extra-trees": (ensemble.ExtraTreesRegressor(5, **SMALL), "values"),
+    "extra-trees, classes": (ensemble.ExtraTreesClassifier(5, **SMALL), "two"),
+    "boosting": (ensemble.GradientBoostingRegressor(**FEW, random_state=0), "values"),
+    "boosting, classes": (ensemble.GradientBoostingClassifier(**FEW, random_state=0), "two"),
     "histograms": (ensemble.HistGradientBoostingRegressor(max_iter=5), "values"),
     "histograms, classes": (ensemble.HistGradientBoostingClassifier(max_iter=5), "two"),
     "histograms, three classes": (ensemble.HistGradientBoostingClassifier(max_iter=5), "three"),
-    "xgboost": (xgboost.XGBRegressor(n_estimators=5, max_depth=4), "values"),
-    "xgboost, classes": (xgboost.XGBClassifier(n_estimators=5, max_depth=4), "two"),
-    "xgboost, three classes": (xgboost.XGBClassifier(n_estimators=5, max_depth=4), "three"),
-    "lightgbm": (lightgbm.LGBMRegressor(n_estimators=5, verbose=-1), "values"),
-    "lightgbm, classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "two"),
-    "lightgbm, three classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "three"),
+    "xgboost": (xgboost.XGBRegressor(**FEW, max_depth=4), "values"),
+    "xgboost, classes": (xgboost.XGBClassifier(**FEW, max_depth=4), "two"),
+    "xgboost, three classes": (xgboost.XGBClassifier(**FEW, max_depth=4), "three"),
+    "lightgbm": (lightgbm.LGBMRegressor(**FEW, verbose=-1), "values"),
+    "lightgbm, classes": (lightgbm.LGBMClassifier(**FEW, verbose=-1), "two"),
+    "lightgbm, three classes": (lightgbm.LGBMClassifier(**FEW, verbose=-1), "three"),
 }
-SMALL, FEW = {"max_depth": 4, "random_state": 0}, {"n_estimators": 5}
 MORE = {
     "isolation": (ensemble.IsolationForest(max_features=3, max_samples=33, random_state=0), None),
     "forest, targets": (ensemble.RandomForestRegressor(5, **SMALL), "targets"),
@@ -92,6 +86,13 @@ OURS = {
     "isolation, one row a tree": (ensemble.IsolationForest(max_samples=1, random_state=0), None),
     "forest, targets of classes": (ensemble.RandomForestClassifier(5, **SMALL), "classes"),
     "bagging": (ensemble.BaggingRegressor(tree.DecisionTreeRegressor(max_depth=4), 5), "targets"),
+    # LightGBM gives the sum of its trees, and the converted forest the mean.
+    "lightgbm, random forest": (
+        lightgbm.LGBMRegressor(
+            boosting_type="rf", bagging_freq=1, bagging_fraction=0.5, verbose=-1, **FEW
+        ),
+        "values",
+    ),
     "votes": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "two"),
     "votes, three": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "three"),
     "xgboost, vectors": (
@@ -133,9 +134,13 @@ def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
     X = data()[0]
     rows = X[:6]
     theirs, ours = both(name, X[50:90] if perturbation == "interventional" else None)
+    before_the_first = ours.expected_value
     expected, values = of_shap(theirs.shap_values, rows), ours.shap_values(rows)
     assert values.shape == expected.shape
     assert twins.largest_error(values, expected) <= SINGLE
+    assert np.array_equal(before_the_first, ours.expected_value)
+    # Plots of shap take the length of what is no plain number.
+    assert type(ours.expected_value) is float or np.ndim(ours.expected_value)
     assert np.shape(ours.expected_value) == np.shape(theirs.expected_value)
     mean = theirs.expected_value
     if name in ("xgboost, three classes", "xgboost, targets") and ours.data is not None:
@@ -168,14 +173,6 @@ def test_models_that_shap_does_not_take_add_up_to_their_own_prediction(name, aga
     )
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if "xgboost" not in name])
-def test_the_expected_value_is_there_before_the_first_values(name):
-    """Of XGBoost models shap has another value until its first call."""
-    theirs, ours = both(name)
-    expected = np.squeeze(theirs.expected_value)
-    assert np.allclose(np.squeeze(ours.expected_value), expected, rtol=SINGLE, atol=SINGLE)
-
-
 @pytest.mark.parametrize(
     ("name", "output"),
     [
@@ -205,6 +202,8 @@ def test_probabilities_and_losses_are_those_of_shap(name, output):
         means = [[explainer.expected_value(target) for target in y] for explainer in (theirs, ours)]
         assert np.allclose(*means, rtol=SINGLE, atol=SINGLE)
         assert np.allclose(ours(X, y).base_values, means[0], rtol=SINGLE, atol=SINGLE)
+        with pytest.raises(ValueError, match="interactions are of the raw prediction, not of 'log"):
+            ours.shap_interaction_values(X)
     else:
         assert np.allclose(ours.expected_value, theirs.expected_value, rtol=SINGLE, atol=SINGLE)
         base = theirs(X).base_values
@@ -261,6 +260,8 @@ def test_the_first_trees_alone_are_explained_as_by_shap(name):
     expected = of_shap(theirs.shap_values, X, tree_limit=3, check_additivity=False)
     values = ours.shap_values(X, tree_limit=3)
     assert twins.largest_error(values, expected) <= SINGLE
+    pairs = ours.shap_interaction_values(X, tree_limit=3)
+    assert twins.largest_error(pairs.sum(axis=2), values) <= twins.ROUNDING
     all_trees = ours.shap_values(X)
     assert not np.allclose(values, all_trees)
     assert np.array_equal(ours.shap_values(X, tree_limit=-1), all_trees)
@@ -279,17 +280,6 @@ def test_interactions_are_those_of_shap(name):
     explanation = ours(X, interactions=True)
     assert np.array_equal(explanation.values, matrices)
     assert explanation.base_values.shape == ours(X).base_values.shape
-
-
-def test_interactions_against_a_background_add_up_to_the_attributions():
-    model, X = fitted("xgboost")[0], data()[0]
-    ours = TreeExplainer(model, X[50:90])
-    matrices = ours.shap_interaction_values(X[:4], tree_limit=3)
-    values = ours.shap_values(X[:4], tree_limit=3)
-    assert twins.largest_error(matrices.sum(axis=-1), values) <= twins.ROUNDING
-    probability = TreeExplainer(fitted("xgboost, classes")[0], X[:9], model_output="probability")
-    with pytest.raises(ValueError, match="interactions are of the raw prediction, not of 'prob"):
-        probability.shap_interaction_values(X[:4])
 
 
 def test_the_expected_value_is_that_of_the_trees_that_were_explained_last():
@@ -444,6 +434,7 @@ def test_an_explainer_can_be_pickled():
     assert restored.expected_value(1) == ours.expected_value(1)
 
 
+@pytest.mark.long  # test_groups_and_plots.py asks for values without shap in this process
 def test_values_need_no_shap():
     code = (
         "import sys; sys.modules['shap'] = None\n"
@@ -525,26 +516,19 @@ def test_the_check_allows_what_single_precision_may_lose():
         ("forest", {"model_output": "probability"}, "whose raw output is log_odds or probability"),
         ("forest, classes", {"model_output": "log_loss"}, "that of this RandomForestClassifier is"),
         ("xgboost, three classes", {"model_output": "probability"}, "is none of shap's: call"),
+        ("xgboost, classes", {"model_output": "probability", "data": None}, "only: pass data"),
+        ("forest, targets", {"model_output": "log_loss"}, "one output, and this RandomForestRegr"),
+        ("votes", {"model_output": "probability"}, "whose raw output is log_odds or probability"),
         ("forest", {"feature_perturbation": "global"}, "available are 'auto', 'interventional'"),
         ("forest", {"data": [[0.0] * P]}, "data is a list: pass an array or DataFrame of rows"),
         ("forest", {"data": np.zeros((3, P + 1))}, "background: X has 6 features"),
+        ("xgboost", {"data": csr_matrix(np.eye(P))}, r"data is sparse: pass data.toarray\(\)"),
     ],
 )
 def test_what_cannot_be_explained_is_refused(name, arguments, message):
     model, arguments = fitted(name)[0], {"data": data()[0][:9], **arguments}
     with pytest.raises(ValueError, match=message):
         TreeExplainer(model, **arguments)
-
-
-def test_probabilities_need_a_background():
-    with pytest.raises(ValueError, match="is explained against a background only: pass data"):
-        TreeExplainer(fitted("xgboost, classes")[0], model_output="probability")
-
-
-def test_an_interventional_explainer_without_a_background_warns_as_shap_does():
-    with pytest.warns(FutureWarning, match="needs a background, and there is none"):
-        ours = TreeExplainer(fitted("forest")[0], feature_perturbation="interventional")
-    assert ours.feature_perturbation == "tree_path_dependent"
 
 
 @pytest.mark.parametrize(
@@ -554,6 +538,7 @@ def test_an_interventional_explainer_without_a_background_warns_as_shap_does():
         ("lightgbm, three classes", 3, "shap counts rounds without a background and trees with"),
         ("xgboost, three classes", 2, "leaves no tree: pass None or -1"),
         ("boosting", 0, "leaves no tree"),
+        *(("xgboost", limit, "tree_limit=.*whole number") for limit in ("a", 1.5, True)),
     ],
 )
 def test_limits_without_a_meaning_are_refused(name, limit, message):
@@ -561,16 +546,32 @@ def test_limits_without_a_meaning_are_refused(name, limit, message):
         TreeExplainer(fitted(name)[0]).shap_values(data()[0][:2], tree_limit=limit)
 
 
-@pytest.mark.parametrize("background", [False, True])
-def test_an_expected_value_of_one_output_is_a_number(background):
-    """Plots of shap take its length otherwise."""
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    model = xgboost.XGBRegressor(n_estimators=3).fit(X, X[:, 0])
-    explainer = TreeExplainer(model, X[:20] if background else None)
-    assert type(explainer.expected_value) is float
-    values = explainer.shap_values(X[:2])
-    shap.force_plot(explainer.expected_value, values[0], X[0], matplotlib=False)
-    shap.force_plot(explainer.expected_value, values, X[:2])
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.ma.masked_equal(np.eye(2, 3), 1.0), "X has masked values"),
+        ([[1.0] * 3, [1.0]], "X is no table"),
+        (np.zeros((1, 2)), "X has 2 features"),
+        (np.full((1, 3), np.nan), "X holds NaN"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused_without_the_check_as_well(rows, message):
+    explainer = TreeExplainer(forests.stump(x_dtype="float32"))
+    for explain in (explainer.shap_values, explainer.shap_interaction_values, explainer):
+        options = {"check_additivity": False} if explain == explainer.shap_values else {}
+        with pytest.raises(ValueError, match=message):
+            explain(rows, **options)
+    too_large, infinite = (
+        explainer.shap_values(np.full((1, 3), value), check_additivity=False)
+        for value in (1e39, np.inf)
+    )
+    assert too_large.tolist() == infinite.tolist()
+
+
+def test_an_interventional_explainer_without_a_background_warns_as_shap_does():
+    with pytest.warns(FutureWarning, match="needs a background, and there is none"):
+        ours = TreeExplainer(fitted("forest")[0], feature_perturbation="interventional")
+    assert ours.feature_perturbation == "tree_path_dependent"
 
 
 @pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
@@ -588,27 +589,10 @@ def test_regressors_whose_raw_output_is_the_prediction_are_explained_as_such(obj
     assert values.shape == (5, 3)
 
 
-@pytest.mark.parametrize("limit", ["a", 1.5, True])
-def test_a_limit_of_trees_is_a_whole_number(limit):
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    model = xgboost.XGBRegressor(n_estimators=3).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"tree_limit=.*whole number"):
-        TreeExplainer(model).shap_values(X[:2], tree_limit=limit)
-
-
 def test_the_check_allows_two_roundings_a_tree_and_no_more():
     forest = forests.random_forest(0, n_trees=3, aggregate="sum", base=[2.0])
     largest = [abs(forest.value[start:stop]).max() for start, stop in pairwise(forest.tree_offsets)]
     assert additivity.rounding(forest) == pytest.approx(2.0**-23 * 4 * (sum(largest) + 2.0))
-
-
-def test_random_forests_of_lightgbm_pass_the_check():
-    """LightGBM gives the sum of their trees, and the converted forest the mean."""
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    model = lightgbm.LGBMRegressor(
-        boosting_type="rf", bagging_freq=1, bagging_fraction=0.5, n_estimators=5, verbosity=-1
-    ).fit(X, X[:, 0])
-    assert splitcredit.TreeExplainer(model).shap_values(X[:5]).shape == (5, 3)
 
 
 def test_threads_with_other_limits_of_trees_get_their_own_values():
@@ -631,28 +615,6 @@ def test_threads_with_other_limits_of_trees_get_their_own_values():
         sys.setswitchinterval(interval)
 
 
-def test_a_sparse_background_is_refused():
-    X = np.eye(3)
-    model = xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"data is sparse: pass data.toarray\(\)"):
-        TreeExplainer(model, csr_matrix(X))
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (np.ma.masked_equal(np.eye(2, P), 1.0), "X has masked values"),
-        ([[1.0] * P, [1.0]], "X is no table"),
-    ],
-)
-def test_rows_below_a_mask_or_of_unequal_length_are_refused(rows, message):
-    X, y = data()
-    explainer = TreeExplainer(tree.DecisionTreeRegressor(max_depth=2).fit(X, y["values"]))
-    for explain in (explainer.shap_values, explainer.shap_interaction_values, explainer):
-        with pytest.raises(ValueError, match=message):
-            explain(rows)
-
-
 def test_assert_additivity_allows_what_shap_allows():
     X, _ = data()
     explainer = TreeExplainer(
@@ -673,33 +635,6 @@ def test_a_background_of_more_than_1000_rows_warns_as_in_shap():
         TreeExplainer(model, rows)
 
 
-PLOTS = {
-    "waterfall": lambda e: shap.plots.waterfall(e[0], show=False),
-    "force": lambda e: shap.plots.force(e[0], matplotlib=True, show=False),
-    "scatter": lambda e: shap.plots.scatter(e[:, 1], color=e, show=False),
-    "beeswarm": lambda e: shap.plots.beeswarm(e, show=False),
-    "bar of cohorts": lambda e: shap.plots.bar(e.cohorts(2).abs.mean(0), show=False),
-    "heatmap": lambda e: shap.plots.heatmap(e, show=False),
-    "decision": lambda e: shap.plots.decision(e.base_values[0], e.values, show=False),
-    "summary": lambda e: shap.summary_plot(e.values, e.data, show=False),
-}
-
-
-@pytest.mark.parametrize("plot", PLOTS)
-def test_explanations_are_drawn_by_the_plots_of_shap(plot):
-    """They hold what those of shap hold; see the first test."""
-    rows = pd.DataFrame(data()[0][:40], columns=list("abcde"))
-    PLOTS[plot](TreeExplainer(fitted("xgboost, classes")[0])(rows))
-    assert pyplot.gcf().axes
-
-
-def test_interactions_are_shown_by_the_summary_plot():
-    X = data()[0][:20]
-    matrices = TreeExplainer(fitted("xgboost")[0]).shap_interaction_values(X)
-    shap.summary_plot(matrices, X, show=False)
-    assert len(pyplot.gcf().axes) >= 4
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, ">f8", ">f4", np.float16, np.longdouble])
 def test_rows_of_numbers_are_read_as_explain_reads_them(dtype):
     """LightGBM reads numbers in another order of bytes in single precision, too."""
@@ -709,14 +644,16 @@ def test_rows_of_numbers_are_read_as_explain_reads_them(dtype):
     assert values.tobytes() == splitcredit.explain(forest, rows).values.tobytes()
 
 
-def test_rows_that_do_not_fit_are_refused_without_the_check_as_well():
-    explainer = TreeExplainer(forests.stump(x_dtype="float32"))
-    with pytest.raises(ValueError, match="X has 2 features"):
-        explainer.shap_values(np.zeros((1, 2)), check_additivity=False)
-    with pytest.raises(ValueError, match="X holds NaN"):
-        explainer.shap_values(np.full((1, 3), np.nan), check_additivity=False)
-    too_large, infinite = (
-        explainer.shap_values(np.full((1, 3), value), check_additivity=False)
-        for value in (1e39, np.inf)
-    )
-    assert too_large.tolist() == infinite.tolist()
+def test_explanations_and_interactions_are_drawn_by_the_plots_of_shap():
+    """Those of single rows, of columns, and of matrices; the first test compares their numbers."""
+    rows = pd.DataFrame(data()[0][:40], columns=list("abcde"))
+    explained = TreeExplainer(fitted("xgboost, classes")[0])(rows)
+    shap.force_plot(explained.base_values[0], explained.values, rows)
+    shap.plots.waterfall(explained[0], show=False)
+    shap.plots.scatter(explained[:, 1], color=explained, show=False)
+    shap.plots.bar(explained.cohorts(2).abs.mean(0), show=False)
+    assert pyplot.gcf().axes
+    pyplot.close("all")
+    matrices = TreeExplainer(fitted("xgboost")[0]).shap_interaction_values(rows.to_numpy())
+    shap.summary_plot(matrices, rows.to_numpy(), show=False)
+    assert len(pyplot.gcf().axes) >= 4

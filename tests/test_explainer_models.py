@@ -37,13 +37,9 @@ def test_the_mean_that_forests_are_checked_against_is_their_prediction(kind, tar
     assert twins.largest_error(prediction, predict(X).reshape(prediction.shape)) <= twins.ROUNDING
 
 
-def test_outputs_other_than_the_raw_one_are_of_one_target():
+def test_the_prediction_of_several_targets_is_explained_for_each():
     X = data()[0]
     model = fitted("forest, targets")[0]
-    with pytest.raises(ValueError, match="is of one output, and this RandomForestRegressor has 2"):
-        TreeExplainer(model, X[:9], model_output="log_loss")
-    with pytest.raises(ValueError, match="whose raw output is log_odds or probability"):
-        TreeExplainer(fitted("votes")[0], X[:9], model_output="probability")
     explanation = TreeExplainer(model, X[50:90], model_output="predict")(X[:6])
     totals = explanation.base_values + explanation.values.sum(axis=1)
     assert np.allclose(totals, model.predict(X[:6]), rtol=0, atol=twins.ROUNDING)

@@ -163,6 +163,10 @@ def test_pictures_that_cannot_be_drawn_are_refused_with_what_to_pass(explained, 
         (explained, {"kind": "scatter"}, "pass X="),
         (explained, {"kind": "scatter", "X": rows, "feature": "sex"}, "feature: 'sex' is neither"),
         (several, {"kind": "heatmap"}, r"pass output=, one of \['no', 'yes'\]"),
+        (several, {"output": "so"}, "output: 'so' is neither an index below 2 nor a name"),
+        (explained, {"X": np.zeros((3, 4))}, r"X has shape \(3, 4\), and \(60, 4\) was explained"),
+        *((explained, {"top": top}, "expected a whole number, at least") for top in (0, -1, 2.5)),
+        (Importance([1.0], ["a"], "mdi"), {"top": 0}, "expected a whole number, at least 1"),
     ):
         with pytest.raises(ValueError, match=message):
             refused.plot(**options)

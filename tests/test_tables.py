@@ -24,9 +24,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import splitcredit
 from splitcredit import TreeExplainer, explain, to_forest
-from splitcredit._names import as_known
 from splitcredit.explainer.rows import names_of
-from splitcredit.formats.catboost import from_content
 from splitcredit.kernels import compiled
 
 rng = np.random.default_rng(0)
@@ -92,34 +90,6 @@ def test_tables_of_pyarrow_have_the_names_of_their_columns_and_not_the_columns_a
     assert importance.feature_names == ("a", "b", "c") and names_of(table) == ["a", "b", "c"]
 
 
-def test_missing_rows_are_named():
-    with pytest.raises(ValueError, match=r"X is None: pass the rows, \(n_samples, n_features\)"):
-        splitcredit.explain(FOREST, None)
-
-
-@pytest.mark.parametrize("when", [pd.Timestamp("2020-01-01"), pd.Timedelta("3 days")])
-def test_columns_of_times_are_refused(when):
-    with pytest.raises(ValueError, match=r"X is not numeric \(column 'a' holds"):
-        splitcredit.explain(FOREST, TABLE.assign(a=when))
-
-
-TIMES = {
-    "Date": [dt.date(2020, 1, 1)],
-    "Datetime": [dt.datetime(2020, 1, 1)],
-    "Datetime.*UTC": [dt.datetime(2020, 1, 1, tzinfo=dt.UTC)],
-    "Duration": [dt.timedelta(3)],
-    "Time": [dt.time(3)],
-}
-# What pyarrow calls them.
-OF_ARROW = {
-    "Date": "date32",
-    "Datetime": "timestamp",
-    "Datetime.*UTC": "timestamp.*UTC",
-    "Duration": "duration",
-    "Time": "time64",
-}
-
-
 # What takes rows, by the ways that there are to them.
 CALLS = (
     splitcredit.explain,
@@ -127,21 +97,48 @@ CALLS = (
     lambda model, table: splitcredit.rank(model, table, "saabas"),
     lambda model, table: splitcredit.TreeExplainer(model).shap_values(table),
 )
+# Dates and times, what polars calls them, and what pyarrow does.
+TIMES = [
+    (dt.date(2020, 1, 1), "Date", "date32"),
+    (dt.datetime(2020, 1, 1), "Datetime", "timestamp"),
+    (dt.datetime(2020, 1, 1, tzinfo=dt.UTC), "Datetime.*UTC", "timestamp.*UTC"),
+    (dt.timedelta(3), "Duration", "duration"),
+    (dt.time(3), "Time", "time64"),
+]
 
 
-@pytest.mark.parametrize("kind", TIMES)
+@pytest.mark.parametrize(("time", "polars", "pyarrow"), TIMES)
 @pytest.mark.parametrize("package", ["polars", "pyarrow"])
-def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_column(package, kind):
+def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_column(
+    package, time, polars, pyarrow
+):
     library = pytest.importorskip(package, reason=f"The package {package} is not installed.")
-    columns = {"a": [0.5], "b": [2], "c": TIMES[kind]}
+    columns = {"a": [0.5], "b": [2], "c": [time]}
     table = library.DataFrame(columns) if package == "polars" else library.table(columns)
-    kind = kind if package == "polars" else OF_ARROW[kind]
+    kind = polars if package == "polars" else pyarrow
     labeled = TABLE.assign(b=np.arange(120) % 3)
     by_category = HistGradientBoostingClassifier(max_iter=2, categorical_features=["b"])
     by_category.fit(labeled, CLASSES)
     for model, call in itertools.product((FOREST, by_category), CALLS):
         with pytest.raises(ValueError, match=rf"X is not numeric \(column 'c' holds {kind}"):
             call(model, table)
+
+
+# NumPy takes times among objects for the number of their units, 5 and 18262.
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, r"X is None: pass the rows, \(n_samples, n_features\)"),
+        (TABLE.assign(a=pd.Timestamp("2020-01-01")), r"X is not numeric \(column 'a' holds"),
+        (TABLE.assign(a=pd.Timedelta("3 days")), r"X is not numeric \(column 'a' holds"),
+        (TABLE.assign(c=1j), r"X is not numeric \(column 'c' holds complex128"),
+        (np.array([[1.0, 2, np.timedelta64(5, "D")]], object), r"X is not numeric \(it holds np\."),
+        (np.array([[1, 2, np.datetime64("2020-01-01")]], object), r"numeric \(it holds np\."),
+    ],
+)
+def test_rows_that_hold_no_numbers_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        splitcredit.explain(FOREST, given)
 
 
 def test_columns_of_dates_are_known_by_the_types_that_a_table_names():
@@ -174,18 +171,6 @@ def test_numbers_in_tables_of_other_libraries_are_those_of_pandas(package):
     table = library.DataFrame(columns) if package == "polars" else library.table(columns)
     expected = splitcredit.explain(FOREST, pd.DataFrame(columns)).values
     assert splitcredit.explain(FOREST, table).values.tobytes() == expected.tobytes()
-
-
-@pytest.mark.parametrize("value", [np.timedelta64(5, "D"), np.datetime64("2020-01-01")])
-def test_times_among_objects_are_refused(value):
-    """NumPy takes them for the number of their units, 5 and 18262."""
-    with pytest.raises(ValueError, match=r"X is not numeric \(it holds np\."):
-        splitcredit.explain(FOREST, np.array([[1.0, 2.0, value]], dtype=object))
-
-
-def test_columns_of_complex_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"X is not numeric \(column 'c' holds complex128"):
-        splitcredit.explain(FOREST, TABLE.assign(c=1j))
 
 
 def test_a_dmatrix_with_categories_is_refused():
@@ -241,14 +226,6 @@ def test_rows_that_are_not_made_yet_are_refused():
     named = TABLE.rename(columns={"a": "compute"})
     model = RandomForestClassifier(2, random_state=0).fit(named, CLASSES)
     assert splitcredit.explain(model, named).values.shape == (120, 3, 2)
-
-
-def test_the_remedy_for_other_columns_is_one_that_can_be_followed():
-    """A choice of the model's columns was advised where one was missing, which is a KeyError."""
-    with pytest.raises(ValueError, match=r"missing \['b'\].*; pass those that it was fitted on"):
-        splitcredit.explain(FOREST, TABLE[["a", "c"]])
-    with pytest.raises(ValueError, match=r"expected \['d'\]; leave out what is not expected"):
-        splitcredit.explain(FOREST, TABLE.assign(d=0.0))
 
 
 def test_masked_values_are_refused_and_not_read_below_the_mask():
@@ -325,32 +302,47 @@ def table(names):
     return X, X.iloc[:, 0] + X.iloc[:, 1] * X.iloc[:, 2]
 
 
-def of_levels():
-    """XGBoost's model of columns with two levels of names, and its rows."""
-    names = [("dose", "first"), ("dose", "second"), ("age", "")]
-    X, y = table(pd.MultiIndex.from_tuples(names))
-    return xgboost.XGBRegressor(n_estimators=4).fit(X, y), X
+# Names of columns, and what the library makes of them: XGBoost puts blanks between levels, and
+# LightGBM underscores in the place of blanks.
+LEVELS = pd.MultiIndex.from_tuples([("dose", "first"), ("dose", "second"), ("age", "")])
+BLANKS = pd.Index(["age y", "income k", "bmi"])
+KEPT = [
+    (xgboost.XGBRegressor(n_estimators=4), LEVELS, ("dose first", "dose second", "age ")),
+    (lightgbm.LGBMRegressor(n_estimators=4, verbose=-1), BLANKS, ("age_y", "income_k", "bmi")),
+]
 
 
-def test_names_of_several_levels_mean_the_features_of_an_XGBoost_model():
-    """XGBoost keeps the levels with blanks between them."""
-    model, X = of_levels()
-    reordered, rows = X.iloc[:, [2, 0, 1]], X.to_numpy()
-    attribution = splitcredit.explain(model, reordered)
-    assert attribution.feature_names == ("dose first", "dose second", "age ")
+@pytest.mark.parametrize(("model", "names", "kept"), KEPT, ids=["levels", "blanks"])
+def test_names_of_columns_mean_the_features_wherever_names_are_given(model, names, kept):
+    """What goes by name beside X: rows of plots, scales, masks, rankings, groups and sets."""
+    X, y = table(names)
+    model.fit(X, y)
+    order, rows = [2, 0, 1], X.to_numpy()
+    reordered, attribution = X.iloc[:, order], splitcredit.explain(model, X.iloc[:, order])
+    assert attribution.feature_names == kept
     assert attribution.values.tobytes() == splitcredit.explain(model, rows).values.tobytes()
     assert attribution.to_shap(reordered).data.tolist() == rows.tolist()
-    grouped = attribution.grouped({"dose": [("dose", "first"), ("dose", "second")]})
-    assert grouped.feature_names == ("dose", "age ")
-    named = splitcredit.interactions(model, X[:2], sets=[[("age", ""), ("dose", "first")]])
+    of_series = TreeExplainer(model).shap_values(reordered.iloc[0])
+    assert of_series.tobytes() == attribution.values[0].tobytes()
+    assert attribution.grouped({"g": list(names[:2])}).feature_names == ("g", kept[2])
+    named = splitcredit.interactions(model, X[:2], sets=[[names[2], names[0]]])
     by_index = splitcredit.interactions(model, rows[:2], sets=[[2, 0]])
     assert named.values.tobytes() == by_index.values.tobytes()
-    scale = X.std()
-    gaps = splitcredit.faithfulness(model, reordered, "tree_shap", scale=scale.iloc[[2, 0, 1]])
-    by_position = splitcredit.faithfulness(model, rows, "tree_shap", scale=scale.to_numpy())
-    assert gaps.tobytes() == by_position.tobytes()
-    with pytest.raises(ValueError, match=r"missing \['dose second'\], not expected \[\"\('dose',"):
-        splitcredit.explain(model, X.rename(columns={"second": "third"}))
+    scale, first = X.std(), pd.Series([False, True, False], names[order])
+    gap = partial(splitcredit.faithfulness, model, metric="pg2")
+    by_position = gap(rows, [0], scale=scale.to_numpy())
+    assert gap(reordered, first, scale=scale.iloc[order]).tobytes() == by_position.tobytes()
+    ranked = [
+        splitcredit.rank(model, x, scale=s).gaps
+        for x, s in ((reordered, scale.iloc[order]), (rows, scale.to_numpy()))
+    ]
+    assert ranked[0].tobytes() == ranked[1].tobytes()
+    if names is BLANKS:
+        assert gap(X, [names[0]], scale=scale).tobytes() == by_position.tobytes()
+    else:
+        message = r"missing \['dose second'\], not expected \[\"\('dose',"
+        with pytest.raises(ValueError, match=message):
+            splitcredit.explain(model, X.rename(columns={"second": "third"}))
 
 
 @pytest.mark.parametrize("kind", [xgboost.XGBRegressor, lightgbm.LGBMRegressor])
@@ -365,14 +357,6 @@ def test_a_series_goes_by_the_numbers_that_name_the_features(kind):
     # Other numbers are no names: positions count.
     other = pd.Series(X.iloc[0].to_numpy(), index=[7, 8, 9])
     assert explainer.shap_values(other).tobytes() == expected.tobytes()
-
-
-def test_a_series_goes_by_names_of_several_levels():
-    model, X = of_levels()
-    explainer = TreeExplainer(model)
-    expected = explainer.shap_values(X)[0]
-    row = X.iloc[0, [2, 0, 1]]
-    assert explainer.shap_values(row).tobytes() == expected.tobytes()
 
 
 def test_a_name_of_several_features_is_refused_where_one_is_meant():
@@ -442,70 +426,22 @@ def test_the_error_for_a_row_of_labels_shows_a_remedy_that_works():
     assert explain(model, objects.astype(table.dtypes)).values.tobytes() == expected
 
 
-def test_the_error_for_a_Series_shows_how_to_pass_a_single_row():
-    row = X.iloc[0]
-    with pytest.raises(ValueError, match=r"pass a single row as X\.to_frame\(\)\.T"):
-        explain(MODEL, row)
-    assert explain(MODEL, row.to_frame().T).values.shape == (1, 3, 1)
-    with pytest.raises(ValueError, match=r"pass a single row as np\.reshape\(X, \(1, -1\)\)"):
-        explain(MODEL, list(row))
-
-
-def test_the_error_for_columns_of_other_names_says_that_an_array_may_be_passed():
-    other = X.set_axis(["a", "b", "d"], axis=1)
-    with pytest.raises(ValueError, match="or an array of them in that order"):
-        explain(MODEL, other)
-    assert explain(MODEL, other.to_numpy()).values.shape == (90, 3, 1)
-
-
-def test_a_column_without_a_name_is_known_by_its_position():
-    """CatBoost calls it so, where other columns have names."""
-    feature = {"flat_feature_index": 0, "borders": [0.5], "nan_value_treatment": "AsIs"}
-    features = [
-        {**feature, "flat_feature_index": j, "feature_id": n} for j, n in enumerate(["", "b"])
-    ]
-    tree = {"splits": [{"split_index": 0}], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
-    content = {"features_info": {"float_features": features}, "oblivious_trees": [tree]}
-    content |= {"scale_and_bias": [1, [0.0]], "model_info": {}}
-    forest = from_content(content, "model")
-    assert forest.feature_names == ("0", "b")
-    for names in (["", "b"], ["0", "b"]):
-        frame = pd.DataFrame([[0.0, 1.0], [1.0, 1.0]], columns=names)
-        assert forest.predict(frame)[:, 0].tolist() == [1, 2]
-    assert as_known(["b", ""], ("b", "c")) == ["b", ""]
-
-
 class Detector:
     """A model of another package around one of ours."""
 
     detector_ = MODEL
 
 
-def test_the_error_for_a_model_around_another_names_the_part_to_explain():
-    with pytest.raises(TypeError, match=r"explain model\.detector_, if that is a model of trees"):
-        to_forest(Detector())
-
-
-def test_the_boosters_of_a_cross_validation_are_named():
-    """It says that it has any attribute, and was taken for a search."""
-    folds = lightgbm.cv(
-        {"verbose": -1}, lightgbm.Dataset(X, X.a), 2, stratified=False, return_cvbooster=True
-    )
-    with pytest.raises(TypeError, match=r"explain model\.boosters\[i\]"):
-        to_forest(folds["cvbooster"])
-    with pytest.raises(TypeError, match=r"explain model\.boosters\[i\]"):
-        TreeExplainer(folds["cvbooster"])
-
-
-@pytest.mark.parametrize("kind", [TypeError, ValueError])
-def test_code_that_catches_the_error_of_shap_catches_ours(kind):
-    with pytest.raises(kind, match="cannot convert"):
+def test_models_around_others_name_the_part_to_explain():
+    """A cross-validation says that it has any attribute, and was taken for a search."""
+    data, options = lightgbm.Dataset(X, X.a), {"stratified": False, "return_cvbooster": True}
+    folds = lightgbm.cv({"verbose": -1}, data, 2, **options)["cvbooster"]
+    for model, part in ((Detector(), r"model\.detector_, if"), (folds, r"model\.boosters\[i\]")):
+        for call in (to_forest, TreeExplainer):
+            with pytest.raises(TypeError, match=f"explain {part}"):
+                call(model)
+    with pytest.raises(ValueError, match="cannot convert"):  # which shap raises
         TreeExplainer(object())
-
-
-def test_the_bar_ends_at_all_rows_where_they_fit_one_chunk(capsys):
-    explain(MODEL, X, progress=True)
-    assert "90/90" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
@@ -537,6 +473,25 @@ def test_dicts_go_to_a_step_that_takes_dicts():
     model = make_pipeline(DictVectorizer(), RandomForestRegressor(3, random_state=0))
     totals = splitcredit.explain(model.fit(rows, np.arange(10.0)), rows).totals()[:, 0]
     assert totals == pytest.approx(model.predict(rows))
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "remedy"),
+    [
+        (X.iloc[0], r"pass a single row as X\.to_frame\(\)\.T", X.iloc[0].to_frame().T),
+        (list(X.iloc[0]), r"single row as np\.reshape\(X, \(1, -1\)\)", X[:1].to_numpy()),
+        (X.set_axis(list("abd"), axis=1), "or an array of them in that order", X.to_numpy()),
+        (X[["a", "c"]], r"missing \['b'\].*; pass those that it was fitted on", X),
+        (X.assign(d=0.0), r"expected \['d'\]; leave out what is not expected", X),
+    ],
+    ids=["Series", "list", "other names", "too few", "too many"],
+)
+def test_the_remedy_for_other_rows_is_one_that_can_be_followed(given, message, remedy, capsys):
+    """A choice of the model's columns was advised where one was missing, which is a KeyError."""
+    with pytest.raises(ValueError, match=message):
+        explain(MODEL, given)
+    assert explain(MODEL, remedy, progress=True).values.shape == (len(remedy), 3, 1)
+    assert f"{len(remedy)}/{len(remedy)}" in capsys.readouterr().err  # though it is one chunk
 
 
 def test_a_column_of_one_feature_or_target_is_told_or_taken():

@@ -23,7 +23,7 @@ from splitcredit.formats.units import Units
 LGBMClassifier, LGBMRegressor = lightgbm.LGBMClassifier, lightgbm.LGBMRegressor
 XGBClassifier, XGBRegressor = xgboost.XGBClassifier, xgboost.XGBRegressor
 SMALL = {"n_estimators": 5, "random_state": 0}
-QUIET = {**SMALL, "verbosity": -1}
+QUIET = {**SMALL, "verbosity": -1, "n_jobs": 1}
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 3))
 # XGBoost predicts in single precision: numbers of 1, added up five times, are off by 3e-7.
@@ -36,7 +36,6 @@ TARGETS = (X[:, 0] > 0).astype(int)
     ("model", "model_output", "given"),
     [
         (LGBMClassifier(sigmoid=2.0, **QUIET), "probability", "another one"),
-        (LGBMClassifier(sigmoid=2.0, **QUIET), "log_loss", "another one"),
         (GradientBoostingClassifier(loss="exponential", **SMALL), "probability", "another one"),
         (RandomForestRegressor(**SMALL), "probability", "raw_value"),
         (RandomForestClassifier(**SMALL), "probability", "probability"),
@@ -59,27 +58,10 @@ def test_a_curve_is_refused_that_is_not_the_models_own(model, model_output, give
 def test_probabilities_add_up_to_those_of_the_model(model):
     model.fit(X, TARGETS)
     options = {"background": X[:9], "model_output": "probability"}
-    totals = splitcredit.tree_shap_interventional(model, X, **options).totals()
-    error = np.abs(totals[:, 0] - model.predict_proba(X)[:, 1]).max()
-    assert error < (SINGLE if isinstance(model, XGBClassifier) else 1e-12)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        XGBRegressor(objective="count:poisson", **SMALL),
-        XGBRegressor(objective="reg:logistic", **SMALL),
-        LGBMRegressor(objective="tweedie", **QUIET),
-        LGBMRegressor(objective="cross_entropy", **QUIET),
-        LGBMRegressor(reg_sqrt=True, **QUIET),
-        HistGradientBoostingRegressor(loss="poisson", max_iter=5),
-    ],
-)
-def test_sage_is_refused_where_the_prediction_is_not_the_sum_of_the_trees(model):
-    model.fit(X, TARGETS)
-    assert not np.allclose(splitcredit.to_forest(model).predict(X)[:, 0], model.predict(X))
-    with pytest.raises(ValueError, match=f"this {type(model).__name__} predicts a function of"):
-        splitcredit.sage(model, X, TARGETS, algorithm="exact")
+    for output, column in (("all", 1), (0, 0), (1, 1)):
+        attribution = splitcredit.tree_shap_interventional(model, X, output=output, **options)
+        error = np.abs(attribution.totals()[:, 0] - model.predict_proba(X)[:, column]).max()
+        assert error < (SINGLE if isinstance(model, XGBClassifier) else 1e-12)
 
 
 def saved(model, folder):
@@ -93,13 +75,27 @@ def saved(model, folder):
     "model",
     [
         XGBRegressor(objective="count:poisson", **SMALL),
+        XGBRegressor(objective="reg:logistic", **SMALL),
         LGBMRegressor(objective="tweedie", **QUIET),
+        LGBMRegressor(objective="cross_entropy", **QUIET),
         LGBMRegressor(reg_sqrt=True, **QUIET),
+        HistGradientBoostingRegressor(loss="poisson", max_iter=5),
     ],
 )
-def test_the_file_of_a_model_is_refused_where_the_model_is(model, tmp_path):
+def test_models_and_their_files_are_refused_where_the_prediction_is_not_the_sum_of_the_trees(
+    model, tmp_path
+):
     """Their sum of trees would be taken for the prediction, or for log-odds."""
-    path = saved(model.fit(X, TARGETS), tmp_path)
+    model.fit(X, TARGETS)
+    assert not np.allclose(splitcredit.to_forest(model).predict(X)[:, 0], model.predict(X))
+    with pytest.raises(ValueError, match=f"this {type(model).__name__} predicts a function of"):
+        splitcredit.sage(model, X, TARGETS, algorithm="exact")
+    if model.get_params().get("objective", "histogram") in ("histogram", "reg:logistic"):
+        return
+    path = saved(model, tmp_path)
+    if isinstance(model, LGBMRegressor):  # an audit explained -233 % of the variance of counts
+        section, _ = sections.model(Subject(model.booster_, X, TARGETS, None, None, 0), "none")
+        assert "Booster predicts a function of the sum of its trees: pass the" in section.sentence
     named_by = f"this model in {path.name}"
     with pytest.raises(ValueError, match=f"{named_by} predicts a function of"):
         splitcredit.sage(path, X, TARGETS, algorithm="exact")
@@ -166,7 +162,6 @@ def own_squared_error(y, predicted):
     [
         lightgbm.LGBMRanker(**QUIET),
         lightgbm.LGBMRanker(boosting_type="rf", bagging_freq=1, bagging_fraction=0.5, **QUIET),
-        lightgbm.LGBMRanker(objective="rank_xendcg", **QUIET),
         xgboost.XGBRanker(objective="rank:pairwise", **SMALL),
         XGBRegressor(objective="survival:cox", **SMALL),
         XGBRegressor(objective="reg:quantileerror", quantile_alpha=0.9, **SMALL),
@@ -194,13 +189,6 @@ def test_what_is_no_mean_of_y_is_held_against_it_nowhere(model):
             TypeError, match="a LGBMRanker has none: give scoring=, a name or a fun"
         ):
             splitcredit.importance(model, X, TARGETS, "permutation")
-
-
-def test_an_audit_does_not_hold_a_sum_of_trees_against_targets_that_have_a_link():
-    """The logarithm of a count explained -233 % of its variance."""
-    booster = LGBMRegressor(objective="poisson", **QUIET).fit(X, TARGETS).booster_
-    section, _ = sections.model(Subject(booster, X, TARGETS, None, None, 0), "none")
-    assert "Booster predicts a function of the sum of its trees: pass the fi" in section.sentence
 
 
 @pytest.mark.parametrize(

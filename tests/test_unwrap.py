@@ -27,12 +27,7 @@ from sklearn.model_selection import (
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    OneHotEncoder,
-    StandardScaler,
-    TargetEncoder,
-)
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 import splitcredit
@@ -71,48 +66,31 @@ def pipeline(data):
     return make_pipeline(encoder(), forest_model()).fit(*data)
 
 
-def nested(kind, data):
-    """A model within others, fitted; and the steps that its rows go through."""
-    grid = {"max_depth": [2, 3]}
-    if kind == "pipeline":
-        model = make_pipeline(encoder(), forest_model())
-    elif kind == "search over a pipeline":
-        model = make_pipeline(encoder(), forest_model())
-        model = GridSearchCV(model, {"randomforestregressor__max_depth": [2, 3]}, cv=2)
-    elif kind == "pipeline that ends in a search":
-        model = make_pipeline(encoder(), GridSearchCV(forest_model(), grid, cv=2))
-    else:
-        inner = Pipeline(
-            [("keep", "passthrough"), ("scale", StandardScaler()), ("f", forest_model())]
-        )
-        model = make_pipeline(encoder(), inner)
-    return model.fit(*data)
+DEPTHS = {"max_depth": [2, 3]}
+KEPT = [("keep", "passthrough"), ("scale", StandardScaler()), ("f", forest_model())]
+NESTED = {
+    "pipeline": lambda: make_pipeline(encoder(), forest_model()),
+    "search over a pipeline": lambda: GridSearchCV(
+        make_pipeline(encoder(), forest_model()), {"randomforestregressor__max_depth": [2, 3]}, cv=2
+    ),
+    "pipeline that ends in a search": lambda: make_pipeline(
+        encoder(), GridSearchCV(forest_model(), DEPTHS, cv=2)
+    ),
+    "pipeline in a pipeline": lambda: make_pipeline(encoder(), Pipeline(KEPT)),
+}
 
 
-KINDS = (
-    "pipeline",
-    "search over a pipeline",
-    "pipeline that ends in a search",
-    "pipeline in a pipeline",
-)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_totals_are_the_predictions_of_the_whole_model(kind, data):
+@pytest.mark.parametrize("kind", NESTED)
+def test_totals_are_predictions_and_names_those_of_the_transformed_features(kind, data):
     X, _ = data
-    model = nested(kind, data)
+    model = NESTED[kind]().fit(*data)
     attribution = splitcredit.explain(model, X)
     totals = attribution.totals()[:, 0]
     assert twins.largest_error(totals, model.predict(X)) <= twins.ROUNDING
-    assert attribution.feature_names == NAMES
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_forest_of_a_pipeline_knows_the_names_of_the_transformed_features(kind, data):
-    forest = to_forest(nested(kind, data))
-    assert forest.feature_names == NAMES and forest.names_given
+    forest = to_forest(model)
+    assert attribution.feature_names == forest.feature_names == NAMES and forest.names_given
     with pytest.raises(ValueError, match=r"missing \['color_blue'"):
-        forest.prepare(data[0])
+        forest.prepare(X)
 
 
 def test_steps_that_do_not_know_their_names_leave_those_of_the_model(data):
@@ -298,13 +276,9 @@ def test_measures_of_training_rows_refuse_steps_that_made_other_rows_in_training
     totals = splitcredit.explain(model, X).totals()[:, 0]
     expected = model[-1].predict(X if kind == "sampler" else model[:-1].transform(X))
     assert twins.largest_error(totals, expected) <= twins.ROUNDING
-
-
-def test_the_remedy_for_steps_that_made_other_rows_in_training_works(data):
-    X, y = data
-    model = encoded_by_targets("alone", data)
-    rows = model[:-1].fit_transform(X[["color"]], y)
-    assert splitcredit.importance(forest_model().fit(rows, y), rows, y, method="ufi").values[0] > 0
+    if kind == "alone":  # the remedy
+        rows = model[:-1].fit_transform(X, y)
+        assert splitcredit.importance(forest_model().fit(rows, y), rows, y, "ufi").values[0] > 0
 
 
 def test_a_frozen_encoder_makes_the_same_rows_in_training(data):
