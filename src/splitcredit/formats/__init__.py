@@ -56,6 +56,8 @@ def format_of(model) -> Format:
 
     Of anything else, such as a Forest, a `Format` that knows nothing.
     """
+    if isinstance(model, Forest):  # the most frequent question, for single rows
+        return _OTHER
     return next((one for one in (_FILE, *FORMATS) if one.recognizes(model)), _OTHER)
 
 
