@@ -172,6 +172,11 @@ def test_a_function_of_the_user_or_of_a_method_is_taken_in_the_place_of_a_name(c
         sc.rank(model, X, halved).rankings, sc.rank(model, X, sc.saabas).rankings
     )
     of_other = partial(sc.tree_shap_interventional, background=X[:9])
+    gaps = [
+        sc.faithfulness(model, X[:3], ranking, scale=0.3)
+        for ranking in (of_other, sc.rank(model, X[:3], of_other))
+    ]
+    assert gaps[0].tobytes() == gaps[1].tobytes()
     parts = list(sc.explain_chunks(model, X, of_other, output="predicted", chunk_rows=40))
     whole = sc.tree_shap_interventional(model, X, X[:9], output="predicted").values
     assert np.concatenate([part.values for part in parts]).tobytes() == whole.tobytes()

@@ -419,6 +419,7 @@ def test_s17_means_on_led_are_near_those_of_infinitely_many_trees(led_by_k):
     assert below["expected"][0] < below["value"] < below["expected"][1]
 
 
+@pytest.mark.long
 def test_s17_means_on_digits_start_below_and_fall_with_k():
     """Of every tenth image, absolute scores."""
     data = datasets.load({"dataset": "digits"})

@@ -115,7 +115,6 @@ def readings(snakemake, tmp_path_factory):
         after = files_below(project)
         by_flag[argument] = printed, {p for p in after if before.get(p) != after[p] and p.is_file()}
     without_front = snakemake(project, "-n", "-s", "workflow/Snakefile", *tiny).stdout
-    by_flag["full"] = snakemake(project, "-n").stdout, set()
     return by_flag | {"-n without front": (without_front, set())}
 
 
@@ -146,6 +145,7 @@ def test_reading_the_workflow_writes_nothing(readings, argument):
     assert {p for p in files_written if p.parent.name != "__pycache__"} == set()
 
 
+@pytest.mark.long
 def test_the_workflow_runs_from_any_directory(snakemake, tmp_path):
     """Paths of the project are its own, those of results are the working directory's."""
     arguments = ["-s", str(ROOT / "workflow" / "Snakefile"), "--directory", str(tmp_path / "here")]
@@ -471,9 +471,10 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp
     assert "Nothing to be done" in snakemake(project, *arguments).stdout
 
 
-def test_a_full_run_has_few_jobs(readings):
+@pytest.mark.long
+def test_a_full_run_has_few_jobs(snakemake, project):
     """To start a job takes longer than most small ones, and on a cluster minutes."""
-    assert jobs_of(readings["full"][0])["total"] <= 280
+    assert jobs_of(snakemake(project, "-n").stdout)["total"] <= 280
 
 
 def values(path):

@@ -61,9 +61,10 @@ def unknown(function, name: str) -> str:
     if (function.__name__, name) in _RENAMED:
         near = f", it is {_RENAMED[function.__name__, name]}= now"
     line = f"{function.__name__} has no parameter {name!r}{near}"
-    takers = [] if near else _methods.functions_that_take(name)
+    takers = [] if near else _methods.functions_that_take(name, function.__name__)
     if len(takers) > 4:
-        return f"{line}: the functions of methods take it, such as splitcredit.{takers[-1]}"
+        example = "tree_shap" if "tree_shap" in takers else takers[0]
+        return f"{line}: the functions of methods take it, such as splitcredit.{example}"
     if takers:
         verb = "takes" if len(takers) == 1 else "take"
         line += f": {', '.join(f'splitcredit.{taker}' for taker in takers)} {verb} it"

@@ -263,13 +263,14 @@ def parameters_of(function):
     return inspect.signature(function).parameters
 
 
-def functions_that_take(parameter: str) -> list[str]:
-    """Names of the functions of methods that have a parameter."""
+def functions_that_take(parameter: str, asked: str) -> list[str]:
+    """Names of the functions that have a parameter, of the methods that a function takes."""
+    kinds = (asked,) if asked in ("explain", "importance") else ("explain", "importance")
     found: dict[str, None] = {}
     for name in importances.names():
         if name != GREEDY:
             method = _method(name)
-            for of in ("explain", "importance"):
+            for of in kinds:
                 if of in method.functions and method.takes(parameter, of):
                     found[method.function(of).__name__] = None
     return list(found)

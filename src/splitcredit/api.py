@@ -370,12 +370,12 @@ def faithfulness(
     model : fitted model, Forest or path
         See `explain`.
     X : array-like or DataFrame (n_samples, n_features)
-    ranking : Rankings, Attribution, Importance, list of names or indices, array, or str
+    ranking : Rankings, Attribution, Importance, list of names or indices, array, str or callable
         Features, the most important first, for all rows alike or row by row (n_samples,
         n_features). An Attribution ranks by absolute values, an Importance by values. A str is the
-        name of a method; with other parameters of it, pass what `rank` gives. For ``metric="pg2"``
-        a list may name some of the features only, and a mask is accepted too: bool (n_features,) or
-        (n_samples, n_features).
+        name of a method, a callable its function; see `rank`. For ``metric="pg2"`` a list may name
+        some of the features only, and a mask is accepted too: bool (n_features,) or (n_samples,
+        n_features).
     metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
         ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, for which all but the first features are
         perturbed. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
@@ -463,6 +463,8 @@ def faithfulness(
         if found.averages and found.takes("output"):
             options["output"] = output
         ranking = rank(model, X, ranking, y=y, check_additivity=False, **options)
+    elif callable(ranking):
+        ranking = rank(model, X, ranking, y=y, check_additivity=False, progress=progress)
     refuse_another_order_of_rows(ranking, opened.given)
     if metric == "pg2" and _ranking.is_mask(ranking):
         if k is not None:
