@@ -157,7 +157,7 @@ def test_the_importance_of_one_output_is_the_mean_of_its_absolute_attributions(c
 
 
 def test_a_function_of_the_user_or_of_a_method_is_taken_in_the_place_of_a_name(case):
-    """Red if a function is asked for what it has no parameter for, or its result is lost."""
+    """Red if a function gets a parameter that it does not have, or its result is lost."""
     model, X, y = case
 
     def halved(model, X):
@@ -177,6 +177,12 @@ def test_a_function_of_the_user_or_of_a_method_is_taken_in_the_place_of_a_name(c
         for ranking in (of_other, sc.rank(model, X[:3], of_other))
     ]
     assert gaps[0].tobytes() == gaps[1].tobytes()
+    ranked = sc.rank(model, X, "oob_attributions", output=0)
+    gaps = [
+        sc.faithfulness(model, X, ranking, scale=0.3, output=0)
+        for ranking in (ranked, "oob_attributions", sc.oob_attributions)
+    ]
+    assert gaps[0].tobytes() == gaps[1].tobytes() == gaps[2].tobytes()
     parts = list(sc.explain_chunks(model, X, of_other, output="predicted", chunk_rows=40))
     whole = sc.tree_shap_interventional(model, X, X[:9], output="predicted").values
     assert np.concatenate([part.values for part in parts]).tobytes() == whole.tobytes()

@@ -494,7 +494,7 @@ def test_the_remedy_for_other_rows_is_one_that_can_be_followed(given, message, r
     assert f"{len(remedy)}/{len(remedy)}" in capsys.readouterr().err  # though it is one chunk
 
 
-def test_a_column_of_one_feature_or_target_is_told_or_taken():
+def test_a_series_of_one_feature_is_refused_and_a_column_of_targets_is_taken():
     X, y = pd.DataFrame({"a": np.arange(20.0)}), np.arange(20) % 2
     model = RandomForestClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"pass the one feature as X\.to_frame\(\)"):

@@ -140,7 +140,7 @@ def test_steps_that_fail_to_name_features_do_not_stop_an_explanation(names, data
     ],
 )
 def test_an_error_of_a_step_keeps_its_type_where_that_takes_a_text(fail, kind, text, data):
-    """Red if the error that is told cannot be made, and another is seen in its place."""
+    """Red if making the message fails, so that the user sees that failure instead."""
     X, y = data[0][["age", "dose"]], data[1]
     model = make_pipeline(OwnStep(), forest_model().fit(X, y))
     model[0].transform = lambda X: fail()
@@ -150,7 +150,7 @@ def test_an_error_of_a_step_keeps_its_type_where_that_takes_a_text(fail, kind, t
     assert type(refused.value) is kind
 
 
-def test_a_single_row_as_a_Series_is_told_to_be_a_table(pipeline, data):
+def test_a_single_row_as_a_Series_is_refused_with_the_remedy(pipeline, data):
     with pytest.raises(ValueError, match=r"single row as a table, such as X\.iloc\[\[0\]\]$"):
         splitcredit.explain(pipeline, data[0].iloc[3])
 

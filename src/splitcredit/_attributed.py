@@ -24,7 +24,7 @@ def explained(
     value_dtype = _dtype(dtype)
     opened = _opened(method, model, X, parameters)
     if _library_values.is_needed(opened, method):
-        given = _given(parameters) | {"check_additivity": check_additivity}
+        given = _set_by_user(parameters) | {"check_additivity": check_additivity}
         own = _library_values.explain(opened, **given)
         return replace(own, values=own.values.astype(value_dtype), source=opened.source)
     parameters = _parameters(opened, method, parameters)
@@ -51,7 +51,7 @@ def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity,
         check_whole("chunk_rows", chunk_rows, 1)
     opened = _opened(method, model, X, parameters)
     if _library_values.is_needed(opened, method):
-        given = _given(parameters) | {"check_additivity": check_additivity}
+        given = _set_by_user(parameters) | {"check_additivity": check_additivity}
         return _library_values.explain_chunks(opened, chunk_rows, value_dtype, **given)
     parameters = _parameters(opened, method, parameters)
     step = int(chunk_rows or _chunks.chunk_rows(opened.forest, method, parameters))
@@ -83,8 +83,8 @@ def mean_of(own) -> Importance:
     return Importance(mean, own.feature_names, own.method, called)
 
 
-def _given(parameters):
-    """The parameters that are not None, "auto" or "raw": what CatBoost is asked for beside rows."""
+def _set_by_user(parameters):
+    """The parameters without those that have their defaults, None and "auto"."""
     return {k: v for k, v in parameters.items() if v is not None and v != "auto"}
 
 

@@ -119,7 +119,7 @@ class Opened:
         return source(self.steps.pipelines, self.given)
 
     def checked(self, is_asked: bool = True) -> Opened:
-        """Itself, after `check` if that is asked for."""
+        """Run `check` if that is asked for, and return the opened model."""
         if is_asked:
             self.check()
         return self

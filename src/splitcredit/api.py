@@ -33,22 +33,11 @@ __all__ = ["explain", "explain_chunks", "faithfulness", "importance", "methods",
 Explaining = Literal[
     "tree_shap", "tree_shap_interventional", "saabas", "local_mdi", "oob_attributions"
 ]
-Measuring = Literal[
-    "mdi",
-    "mdi_oob",
-    "ufi",
-    "penalized_gini",
-    "air",
-    "mda",
-    "permutation",
-    "sage",
-    "splits",
-    "tree_shap",
-    "tree_shap_interventional",
-    "saabas",
-    "local_mdi",
-    "oob_attributions",
-]
+Measuring = (
+    Explaining
+    | Literal["mdi", "mdi_oob", "ufi", "penalized_gini", "air", "mda"]
+    | Literal["permutation", "sage", "splits"]
+)
 
 
 @checked
@@ -434,7 +423,8 @@ def faithfulness(
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
     found, method_background = None, None
-    if isinstance(ranking, str):
+    by_method = isinstance(ranking, str) or callable(ranking)
+    if by_method and _methods.is_measure(ranking):
         found = _methods.look_up(ranking, "rank")
         if found.name not in _ranking.BY_GAPS and found.takes("background"):
             method_background = background
@@ -458,13 +448,11 @@ def faithfulness(
         ranking = _ranking.by_gaps(
             forest, rows, found.name, noise, scale, output, progress, of_method
         )
-    elif found is not None:
+    elif by_method:
         options: dict[str, Any] = {"background": method_background, "progress": progress}
-        if found.averages and found.takes("output"):
+        if found is not None and found.attributes and found.takes("output"):
             options["output"] = output
         ranking = rank(model, X, ranking, y=y, check_additivity=False, **options)
-    elif callable(ranking):
-        ranking = rank(model, X, ranking, y=y, check_additivity=False, progress=progress)
     refuse_another_order_of_rows(ranking, opened.given)
     if metric == "pg2" and _ranking.is_mask(ranking):
         if k is not None:

@@ -65,11 +65,13 @@ class Format:
 
     def loaded(self, path):
         """The model in a file that begins with `own_mark`."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has an own_mark, and must define loaded")
 
     def forest_of_content(self, content, name: str) -> Forest:
         """The Forest of what `decoded` or `of_document` gave; ValueError if it cannot be one."""
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} reads files, and must define forest_of_content"
+        )
 
     def forest(self, model) -> Forest:
         """The Forest of a model; see `splitcredit.to_forest` for errors."""
@@ -182,7 +184,9 @@ class Format:
 
     def own_shap_values(self, model) -> Any:
         """What the library computes for a model with `own_features`; see `catboost.ShapValues`."""
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} has own_features, and must define own_shap_values"
+        )
 
 
 class Boosted(Format):
@@ -199,7 +203,7 @@ class Boosted(Format):
 
     def objective(self, model) -> str:
         """Name of the objective of a model, behind a blank a parameter that units depend on."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} is boosted, and must define objective")
 
     def objective_of_content(self, content) -> str:
         """The same of what a file holds; "" if it has none."""

@@ -160,8 +160,39 @@ class Uniform(_Continuous):
         return random.uniform(-self.half_width, self.half_width, shape)
 
 
+class _OfValues(_Perturbation):
+    """Noise with single values: its probabilities count those on one side."""
+
+    values: np.ndarray
+    atoms: np.ndarray
+    counts: np.ndarray
+
+    def _share(self, t, side):
+        return self.counts[np.searchsorted(self.atoms, t, side)] / len(self.values)
+
+    def _share_from(self, t, side):
+        below = self.counts[np.searchsorted(self.atoms, t, side)]
+        return (len(self.values) - below) / len(self.values)
+
+    def probability_below(self, t):
+        """P(Z < t), float64 of the shape of t."""
+        return self._share(t, "left")
+
+    def probability_at_most(self, t):
+        """P(Z <= t), float64 of the shape of t."""
+        return self._share(t, "right")
+
+    def probability_above(self, t):
+        """P(Z > t), float64 of the shape of t."""
+        return self._share_from(t, "right")
+
+    def probability_at_least(self, t):
+        """P(Z >= t), float64 of the shape of t."""
+        return self._share_from(t, "left")
+
+
 @dataclass(frozen=True, eq=False)
-class Empirical(_Perturbation):
+class Empirical(_OfValues):
     """Noise drawn from a sample, each value equally likely.
 
     Parameters
@@ -202,65 +233,6 @@ class Empirical(_Perturbation):
         ):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-
-    def _share(self, t, side):
-        return self.counts[np.searchsorted(self.atoms, t, side)] / len(self.values)
-
-    def _share_from(self, t, side):
-        below = self.counts[np.searchsorted(self.atoms, t, side)]
-        return (len(self.values) - below) / len(self.values)
-
-    def probability_below(self, t):
-        """Give P(Z < t).
-
-        Parameters
-        ----------
-        t : array-like
-
-        Returns
-        -------
-        float64 of the shape of t
-        """
-        return self._share(t, "left")
-
-    def probability_at_most(self, t):
-        """Give P(Z <= t).
-
-        Parameters
-        ----------
-        t : array-like
-
-        Returns
-        -------
-        float64 of the shape of t
-        """
-        return self._share(t, "right")
-
-    def probability_above(self, t):
-        """Give P(Z > t).
-
-        Parameters
-        ----------
-        t : array-like
-
-        Returns
-        -------
-        float64 of the shape of t
-        """
-        return self._share_from(t, "right")
-
-    def probability_at_least(self, t):
-        """Give P(Z >= t).
-
-        Parameters
-        ----------
-        t : array-like
-
-        Returns
-        -------
-        float64 of the shape of t
-        """
-        return self._share_from(t, "left")
 
     def _drawn(self, random, shape):
         return random.choice(self.values, shape)
