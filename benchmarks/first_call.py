@@ -83,7 +83,7 @@ start = clock()
 %s
 print(clock() - start)
 """
-WARM_UP = "from splitcredit.warm_up import warm_up; warm_up()"
+WARM_UP = "from splitcredit.views.warm_up import warm_up; warm_up()"
 
 
 def write_forests(folder) -> None:

@@ -12,7 +12,7 @@ from pairs import Pair
 from reproduction import datasets
 from reproduction.models import fit
 from splitcredit import to_forest
-from splitcredit.importances import penalized_gini
+from splitcredit.measures import penalized_gini
 
 RECIPE = {"estimator": "RandomForestClassifier", "max_features": 3, "random_state": 0}
 # Of shap, which explains one tree after the other.

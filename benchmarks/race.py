@@ -79,7 +79,7 @@ class Race:
     targets : dict
         Ratio aimed at, by mode (``"kernel"``, ``"end to end"``).
     measure : str
-        Of `splitcredit.importances`, ``"interactions"``, or ``"explainer"`` for TreeSHAP by
+        Of `splitcredit.measures`, ``"interactions"``, or ``"explainer"`` for TreeSHAP by
         `splitcredit.TreeExplainer`.
     rounds : int
         Counted ones.

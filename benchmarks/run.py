@@ -19,7 +19,7 @@ import family
 from pairs import COLUMNS
 from reproduction import storage
 from sides import Peers
-from splitcredit.warm_up import warm_up
+from splitcredit.views.warm_up import warm_up
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "timing" / "bench.csv"

@@ -29,7 +29,7 @@ SIZES = {
 }
 # The measure that is a function of its own, and no method.
 INTERACTIONS = "interactions"
-# The method that is in no module of `splitcredit.importances`.
+# The method that is in no module of `splitcredit.measures`.
 ELSEWHERE = {"pgi2_optimum": "../api/prediction_gap.md#optimum"}
 PARTS = re.compile(r"^```python\n(?P<code>.*?)^```|^!\[.*?\]\((?P<picture>\S+?)\)", re.M | re.S)
 
@@ -62,7 +62,7 @@ def pages(methods) -> list[str]:
 
 def frames(methods) -> dict[str, tuple[str, str]]:
     """By page of measures: a mark, and the text that stands there."""
-    from splitcredit._methods import NEEDS
+    from splitcredit.measures._methods import NEEDS
 
     texts = {EXAMPLE: ("methods", _table(methods))}
     for method in methods:

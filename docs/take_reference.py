@@ -23,7 +23,7 @@ CLAIMS = ("claims.csv", "claims_timing.csv")
 # Tables above this size are the points of figures; only their SHA-256 is kept.
 LARGEST = 200_000
 # The table that the library reads, by `splitcredit.audit`.
-RULE = ("tables/trust/rule.csv", "src/splitcredit/auditing/rule.csv")
+RULE = ("tables/trust/rule.csv", "src/splitcredit/views/auditing/rule.csv")
 # A run of the benchmarks on another processor than that of the reference.
 XEON = ROOT / "benchmarks" / "bench_intel_xeon.csv"
 ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}

@@ -5,7 +5,7 @@ from argparse import Namespace
 
 from reproduction import storage
 from reproduction.stages import data_and_models, importances, metrics
-from splitcredit import attribution
+from splitcredit.results import attribution
 
 
 class Batch:

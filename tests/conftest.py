@@ -45,7 +45,7 @@ def pytest_unconfigure(config):
 
 def compile_what_is_left(folder):
     """Compile the parts that no other worker has taken, one after the other."""
-    from splitcredit.warm_up import CALLS, compile_part
+    from splitcredit.views.warm_up import CALLS, compile_part
 
     for part in CALLS:
         try:

@@ -210,7 +210,8 @@ def outcome(path):
 
     "taken", "refused", or a fault.
     """
-    from splitcredit import _command_files, to_forest
+    from splitcredit import to_forest
+    from splitcredit.views import command_files as _command_files
 
     forest = model = None
     before, start = tracemalloc.get_traced_memory()[0], time.process_time()
@@ -289,7 +290,7 @@ def _difference(kind, forest, answer):
 def predict(kind):
     """Answer each line of standard input, a path and a number of features, by predictions."""
     importlib.import_module("sklearn.tree" if kind == "skops" else LIBRARIES[kind])
-    importlib.import_module("splitcredit._command_files")
+    importlib.import_module("splitcredit.views.command_files")
     for line in sys.stdin:
         path, n_features = line.rstrip("\n").split("\t")
         sys.stdout.flush()
@@ -331,7 +332,7 @@ def _of_library(kind, path, X):
 
         model = catboost.CatBoost().load_model(path, format="json")
         return model.predict(X, prediction_type="RawFormulaVal")
-    from splitcredit import _command_files
+    from splitcredit.views import command_files as _command_files
 
     return _command_files.model_of(path).predict_proba(X)
 

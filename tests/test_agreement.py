@@ -18,7 +18,7 @@ from reproduction.papers.lundberg2017 import _deep
 from reproduction.papers.sutera2021 import table4_by_peers
 from reproduction.peers import tree_shap_lightgbm, tree_shap_shap
 from splitcredit import to_forest
-from splitcredit.importances import function_of
+from splitcredit.measures import function_of
 
 FOREST = {"estimator": "ExtraTreesClassifier", "n_estimators": 10, "criterion": "entropy"}
 BOOSTED = {"estimator": "XGBRegressor", "n_estimators": 10, "max_depth": 4}

@@ -31,7 +31,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
-from splitcredit import _methods, _progress, _ranking, formats, importances, to_forest
+from splitcredit import measures, to_forest
+from splitcredit.api import _ranking
+from splitcredit.measures import _methods
+from splitcredit.models import formats
 from splitcredit.prediction_gap import (
     exact_gap,
     greedy,
@@ -41,6 +44,7 @@ from splitcredit.prediction_gap import (
     sampling,
 )
 from splitcredit.prediction_gap.rankings import Rankings, of_attribution, top_k_mask
+from splitcredit.results import progress_bar
 
 NAMES = ["age", "dose", "height", "weight"]
 # Basis: the leaves of the two classes are each other's complements to 1 up to a rounding of 2**-53,
@@ -81,7 +85,7 @@ def with_function(name):
 
 
 def test_the_table_has_every_method_of_the_library():
-    expected = {*importances.names(), "pgi2_optimum"}
+    expected = {*measures.names(), "pgi2_optimum"}
     assert {m.name for m in sc.methods()} == expected == set(with_function("rank"))
     assert all(m.summary.endswith(".") for m in sc.methods())
     frame = sc.methods().to_frame()
@@ -94,7 +98,7 @@ def test_the_table_has_every_method_of_the_library():
 def test_explain_takes_every_method_that_attributes_rows(method, case):
     model, X, _ = case
     by_explain = sc.explain(model, X, _methods.call(method, "explain", **more(method, X)))
-    module = importances.module_of(method)
+    module = measures.module_of(method)
     direct = module.attribute(to_forest(model), X, **more(method, X))
     assert by_explain.values.tobytes() == direct.values.tobytes() and by_explain.method == method
 
@@ -106,7 +110,7 @@ def test_importance_takes_every_method_but_rankings(method, case):
     called = _methods.call(method, "importance", **more(method, X))
     result = sc.importance(model, *data, method=called)
     assert result.feature_names == tuple(NAMES) and result.method == method
-    if method in [n for n in importances.names() if importances.kind_of(n) == "explain"]:
+    if method in [n for n in measures.names() if measures.kind_of(n) == "explain"]:
         values = getattr(sc, method)(model, X, **more(method, X)).values
         expected = np.abs(values).mean(axis=0).sum(axis=1)
         np.testing.assert_allclose(result.values, expected, rtol=1e-12)
@@ -385,8 +389,8 @@ def test_signatures_name_and_annotate_every_parameter():
             assert parameter.name in described, (name, parameter)
     for name in ("explain", "importance"):
         assert len(inspect.signature(functions[name]).parameters) <= 8
-    for name in importances.names():
-        assert name in sc.__all__ or importances.kind_of(name) == "rank"
+    for name in measures.names():
+        assert name in sc.__all__ or measures.kind_of(name) == "rank"
 
 
 OTHERS = ["a", "b", "c", "d"]
@@ -669,7 +673,7 @@ def test_without_a_choice_of_two_outputs_that_add_up_the_second_is_measured():
         lambda **output: (
             randomizing.randomized_rmse(model, rows, y[:5], ranks, [1, 2], X, 5, **output).rmse
         ),
-        lambda **output: importances.function_of("pg2_greedy")(model, rows, 0.3, **output).values,
+        lambda **output: measures.function_of("pg2_greedy")(model, rows, 0.3, **output).values,
     ):
         assert call().tobytes() == call(output=1).tobytes()
 
@@ -756,14 +760,14 @@ def test_a_large_forest_is_ranked_for_the_first_places_only_unless_more_are_aske
 def test_the_progress_of_a_search_adds_up_to_its_rows(ask, n_bars, case, monkeypatch):
     """Red if the bar of a long search stops short of its end, or passes it."""
     model, X, _ = case
-    moves, bar = [], _progress.bar
+    moves, bar = [], progress_bar.bar
 
     @contextmanager
     def watched(*arguments, **named):
         with bar(*arguments, **named) as done:
             yield lambda rows: (moves.append(rows), done(rows))
 
-    monkeypatch.setattr(_progress, "bar", watched)
+    monkeypatch.setattr(progress_bar, "bar", watched)
     ask(model, X[:3], scale=0.3)
     assert sum(moves) == pytest.approx(3 * n_bars)
 
@@ -772,8 +776,8 @@ def test_the_progress_of_a_search_adds_up_to_its_rows(ask, n_bars, case, monkeyp
 def test_a_long_search_says_how_long_it_takes(progress, case, monkeypatch, caplog):
     """Red if minutes pass without a sign; who wants no bar gets no word either."""
     model, X, _ = case
-    monkeypatch.setattr(_progress, "WINDOW", 0.0)
-    monkeypatch.setattr(_progress, "LONG", -1.0)
+    monkeypatch.setattr(progress_bar, "WINDOW", 0.0)
+    monkeypatch.setattr(progress_bar, "LONG", -1.0)
     sc.rank(model, X[:3], scale=0.3, progress=progress)
     said = [line for line in caplog.messages if "seconds of one core: top=3 ranks" in line]
     assert len(said) == len(caplog.messages) == (progress is None)

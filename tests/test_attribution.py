@@ -26,8 +26,8 @@ from forests import (
 )
 from reproduction.storage import read_bundle, write_bundle
 from splitcredit import Attribution, Forest, Importance, explain, to_forest
-from splitcredit.attribution import from_arrays
-from splitcredit.importances import function_of, kind_of, names
+from splitcredit.measures import function_of, kind_of, names
+from splitcredit.results.attribution import from_arrays
 
 
 def assert_same(ours, expected, name):
@@ -95,7 +95,7 @@ def case(request):
 
 @pytest.mark.parametrize("name", LOCAL)
 class TestEveryLocalMeasure:
-    """The contract of `splitcredit.importances` for `explain`."""
+    """The contract of `splitcredit.measures` for `explain`."""
 
     def test_has_shape_and_labels(self, name, case):
         forest, X, y = case
@@ -185,7 +185,7 @@ class TestEveryLocalMeasure:
 
 @pytest.mark.parametrize("name", GLOBAL)
 class TestEveryGlobalMeasure:
-    """The contract of `splitcredit.importances` for `importance`."""
+    """The contract of `splitcredit.measures` for `importance`."""
 
     def test_gives_every_feature_a_number_and_unused_ones_zero(self, name, case):
         forest, X, y = case

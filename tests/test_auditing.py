@@ -16,9 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier, XGBRegressor
 
 import splitcredit
-from splitcredit.auditing import sections, texts
-from splitcredit.auditing.subject import Subject, error_of, score
-from splitcredit.forest import part
+from splitcredit.models.forest import part
+from splitcredit.views.auditing import sections, texts
+from splitcredit.views.auditing.subject import Subject, error_of, score
 
 NAUGHTY = '<script>alert("$x$")</script>'
 RULE = """question,property,measure,method,parameters,holds,low,high,n_data_sets,random,rests_on
@@ -219,7 +219,7 @@ def test_every_recommended_line_runs_and_every_name_is_a_method(tmp_path):
         for call in filter(None, section.table["call"]):
             assert len(eval(call, {"splitcredit": splitcredit} | names).feature_names) == 3
         for name in (*comparison.importances, *rule["measure"].replace({"sage_test": "sage"})):
-            assert splitcredit._methods.look_up(name, "rank")
+            assert splitcredit.measures._methods.look_up(name, "rank")
 
 
 def model_and_rows():

@@ -23,7 +23,7 @@ import yaml
 from batches import Batch
 from reproduction import datasets, metrics, models, parameters, peers
 from reproduction.planning import checks, configuration, plans
-from splitcredit import importances
+from splitcredit import measures
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = configuration.read_yaml(ROOT / "workflow" / "schemas" / "config.schema.yaml")
@@ -70,7 +70,7 @@ PARTS = {
     ),
 }
 THINGS = [("data", name) for name in DATA] + [("model", name) for name in models.ESTIMATORS]
-THINGS += [("importance", name) for name in (*importances.names(), *peers.available())]
+THINGS += [("importance", name) for name in (*measures.names(), *peers.available())]
 THINGS += [("metric", name) for name in metrics.available()]
 THINGS += [("part", name) for name in PARTS] * 6
 # What the message of a refusal says to do, the libraries' own included.

@@ -9,7 +9,7 @@ import twins
 import twins_bounds
 from forests import grow, leaf, split
 from reproduction import datasets
-from splitcredit.formats import to_forest
+from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap import perturbations
 from splitcredit.prediction_gap.bounds import largest_pgi2
 from splitcredit.prediction_gap.greedy import greedy_ranking

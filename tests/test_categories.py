@@ -17,9 +17,9 @@ import twins_interventional
 import twins_sage
 from forests import random_forest
 from splitcredit import Forest, TreeExplainer, explain, interactions, to_forest
-from splitcredit.categories import Categories
-from splitcredit.formats._nodes import members_of
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
+from splitcredit.models.categories import Categories
+from splitcredit.models.formats._nodes import members_of
 from splitcredit.prediction_gap import exact_gap, randomizing, sampling
 
 LABELS = ("red", "green", "blue", "pink", "black")

@@ -16,11 +16,14 @@ from sklearn.ensemble import (
 import splitcredit
 import twins
 from forests import random_forest
-from splitcredit import _chunks, _progress, _ranking, importances, to_forest
-from splitcredit.attribution import Attribution, from_arrays
+from splitcredit import measures, to_forest
+from splitcredit.api import _ranking
 from splitcredit.kernels import results
+from splitcredit.models import _chunks
+from splitcredit.results import progress_bar
+from splitcredit.results.attribution import Attribution, from_arrays
 
-METHODS = [n for n in importances.names() if importances.kind_of(n) == "explain"]
+METHODS = [n for n in measures.names() if measures.kind_of(n) == "explain"]
 
 
 @pytest.fixture(scope="module")
@@ -217,14 +220,14 @@ def test_a_bar_appears_on_standard_error_after_the_delay(progress, delay, case, 
     model, X = case
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(_progress, "DELAY", delay)
+    monkeypatch.setattr(progress_bar, "DELAY", delay)
     list(splitcredit.explain_chunks(model, X, chunk_rows=50, progress=progress))
     has_bar = progress is True or (progress is None and delay == 0.0)
     assert ("150/150" in screen.getvalue()) == has_bar
 
 
 def test_no_bar_goes_to_a_file(case, monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "DELAY", 0.0)
+    monkeypatch.setattr(progress_bar, "DELAY", 0.0)
     splitcredit.explain(*case)
     assert capsys.readouterr().err == ""
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import yaml
 
-from reproduction import datasets, metrics, models, peers
+from reproduction import datasets, metrics, models, peers, registry
 from reproduction.datasets import loader
 from reproduction.metrics import metric
 from reproduction.parameters import Count, ImportanceName, Share, TieOrder, named, problem
@@ -23,11 +23,11 @@ from reproduction.planning import checks
 from reproduction.planning import configuration as config
 from reproduction.planning.workflow import Workflow
 from reproduction.recorded import TIE_ORDERS
-from splitcredit import importances, registry
-from splitcredit.importances._rescaling import CURVES
-from splitcredit.importances.sage import LOSSES
+from splitcredit import measures
 from splitcredit.kernels.tree_shap.explain import ALGORITHMS
 from splitcredit.kernels.walks.oob import CORRECTIONS
+from splitcredit.measures.sage import LOSSES
+from splitcredit.models.rescaling import CURVES
 from splitcredit.prediction_gap.greedy import ARITHMETICS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -378,7 +378,7 @@ def test_names_of_every_section_are_checked(section):
 
 FUNCTIONS = {"data": loader, "importance": function_of, "metric": metric}
 NAMES = {"data": datasets.available(), "metric": metrics.available()}
-NAMES["importance"] = [*importances.names(), *peers.available()]
+NAMES["importance"] = [*measures.names(), *peers.available()]
 EVERY = [(kind, name) for kind in FUNCTIONS for name in NAMES[kind]]
 
 

@@ -95,7 +95,7 @@ def test_offsets_are_refused_where_there_is_no_place_for_them():
 def test_the_check_compares_with_the_prediction_of_what_was_passed(monkeypatch):
     model, rows = with_margin()
     monkeypatch.setattr(
-        "splitcredit.formats.xgboost._matrix",
+        "splitcredit.models.formats.xgboost._matrix",
         lambda kind, X, *rest: kind(X.get_data()) if isinstance(X, kind) else kind(X),
     )
     with pytest.raises(ValueError, match="additivity check"):

@@ -23,9 +23,9 @@ import splitcredit
 import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
 from splitcredit import Forest, explain, faithfulness, interactions, to_forest
-from splitcredit.forest import array_hash
-from splitcredit.formats import _nodes
 from splitcredit.kernels import leaf_means
+from splitcredit.models.forest import array_hash
+from splitcredit.models.formats import _nodes
 from splitcredit.prediction_gap.exact_gap import pg2
 from twins_tree_shap import means_of_leaves
 

@@ -13,10 +13,10 @@ from sklearn.exceptions import NotFittedError
 import twins
 from forests import STORED
 from splitcredit import Forest, explain, to_forest
-from splitcredit._names import as_known
-from splitcredit.forest import array_hash
-from splitcredit.formats import are_targets
-from splitcredit.formats.catboost import EMPTY, from_content
+from splitcredit.models.forest import array_hash
+from splitcredit.models.formats import are_targets
+from splitcredit.models.formats.catboost import EMPTY, from_content
+from splitcredit.rows.names import as_known
 from test_forest import assert_equal_forests
 
 DOCUMENTS = {

@@ -10,7 +10,7 @@ import pytest
 import twins
 from forests import boosted
 from splitcredit import to_forest
-from splitcredit.formats.lightgbm import _pieces
+from splitcredit.models.formats.lightgbm import _pieces
 from test_forest import assert_equal_forests
 
 

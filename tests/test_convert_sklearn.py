@@ -31,7 +31,7 @@ import splitcredit
 import twins
 from forests import FITTED, fitted, raw_score, stump, whole_numbers
 from splitcredit import explain, importance, to_forest
-from splitcredit.forest import array_hash
+from splitcredit.models.forest import array_hash
 
 
 def predicted(model, X):

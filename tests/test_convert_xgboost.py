@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import twins
 from forests import STORED, boosted, raw_score
 from splitcredit import to_forest
-from splitcredit.formats import _ubjson
-from splitcredit.formats.xgboost import from_content
+from splitcredit.models.formats import _ubjson
+from splitcredit.models.formats.xgboost import from_content
 from splitcredit.prediction_gap.exact_gap import pg2
 from test_forest import assert_equal_forests
 

@@ -12,8 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 import forests
 import splitcredit
-from splitcredit import _command_files
-from splitcredit.formats.catboost import from_content
+from splitcredit.models.formats.catboost import from_content
+from splitcredit.views import command_files as _command_files
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))

@@ -43,7 +43,7 @@ def test_every_function_has_hints_for_what_it_takes_and_returns(name):
     """Those of measures say what the configuration may hold, and are read by the planning."""
     signature = inspect.signature(DOCUMENTED[name])
     assert signature.return_annotation is not inspect.Signature.empty
-    if not name.startswith("splitcredit.importances."):
+    if not name.startswith("splitcredit.measures."):
         for parameter in signature.parameters.values():
             assert parameter.annotation is not inspect.Parameter.empty, parameter.name
 

@@ -24,8 +24,8 @@ import forests
 import splitcredit
 import twins
 from splitcredit import TreeExplainer
-from splitcredit.explainer import additivity
-from splitcredit.explainer.rows import with_covers_of
+from splitcredit.views.explainer import additivity
+from splitcredit.views.explainer.rows import with_covers_of
 
 # Basis of 1e-6: single precision, in which shap keeps leaves, weights and sums against a
 # background, and XGBoost all of its own; the sums have tens of terms of at most the scale.
@@ -453,7 +453,7 @@ def test_values_need_no_shap():
 @pytest.mark.parametrize("against", [None, "background"])
 def test_attributions_that_do_not_add_up_are_refused(monkeypatch, against):
     """As a defect of a kernel would make them: one value is off by a thousandth."""
-    from splitcredit.explainer import tree_explainer
+    from splitcredit.views.explainer import tree_explainer
 
     module = tree_explainer.tree_shap_interventional if against else tree_explainer.tree_shap
     correct = module.attribute

@@ -16,15 +16,16 @@ import numpy as np
 import pytest
 
 from reproduction import cache_folder
-from splitcredit import kernels, warm_up
+from splitcredit import kernels
 from splitcredit.kernels import compiled
 from splitcredit.kernels.compiled import in_portions, kernel, threads
+from splitcredit.views import warm_up
 
 PREFIX = "splitcredit.kernels."
 SRC = Path(__file__).resolve().parents[1] / "src"
 PREDICT = """
 import numpy as np
-from splitcredit.forest import Forest
+from splitcredit.models.forest import Forest
 from splitcredit.kernels.walks import predict
 forest = Forest(feature=[0, -1, -1], threshold=[0.5, 0, 0], left=[1, -1, -1], right=[2, -1, -1],
                 value=[[0.5], [1.5], [0.25]], cover=[2, 1, 1], tree_offsets=[0, 3],

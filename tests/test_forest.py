@@ -14,9 +14,10 @@ from xgboost import XGBRegressor
 import twins
 from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split, stump
 from reproduction.storage import open_bundle, read_bundle, write_bundle
-from splitcredit import Forest, _forest_checks, explain
-from splitcredit.forest import array_hash
+from splitcredit import Forest, explain
 from splitcredit.kernels.nodes import _step_down
+from splitcredit.models import forest_checks as _forest_checks
+from splitcredit.models.forest import array_hash
 from splitcredit.prediction_gap.exact_gap import pg2
 
 

@@ -16,7 +16,7 @@ from reproduction.planning import configuration as config
 from reproduction.planning import sweep
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
-from splitcredit.importances import function_of
+from splitcredit.measures import function_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = PAPERS / "gajewski2025" / "claims"

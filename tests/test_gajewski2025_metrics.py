@@ -25,11 +25,12 @@ from reproduction.metrics import (
     sampling_error,
 )
 from reproduction.planning.places import PAPERS
-from splitcredit import attribution, faithfulness, to_forest
-from splitcredit.attribution import Attribution
-from splitcredit.importances import function_of
+from splitcredit import faithfulness, to_forest
+from splitcredit.measures import function_of
 from splitcredit.prediction_gap import exact_gap, noise, sampling
 from splitcredit.prediction_gap.rankings import of_attribution
+from splitcredit.results import attribution
+from splitcredit.results.attribution import Attribution
 
 SIGMAS = (0.3, 1.0)
 

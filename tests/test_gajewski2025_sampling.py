@@ -44,8 +44,8 @@ from reproduction.papers.gajewski2025._settings import (
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
-from splitcredit.formats import to_forest
 from splitcredit.kernels.prediction_gap import shares
+from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
 from splitcredit.prediction_gap.noise import noise_stream
 

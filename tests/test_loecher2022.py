@@ -17,9 +17,9 @@ from reproduction.papers.loecher2022 import _identities, _simulations, _titanic,
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
-from splitcredit.attribution import Attribution, Importance
-from splitcredit.importances import function_of, penalized_gini
 from splitcredit.kernels.compiled import threads
+from splitcredit.measures import function_of, penalized_gini
+from splitcredit.results.attribution import Attribution, Importance
 
 ROOT = Path(__file__).resolve().parents[1]
 FULL = config.read_yaml(ROOT / "config" / "config.yaml")

@@ -7,8 +7,8 @@ from batches import Batch
 from reproduction import cross_fitted, datasets, models, storage
 from reproduction.cross_fitted import CrossFitted
 from splitcredit import to_forest
-from splitcredit.forest import Forest
-from splitcredit.importances import function_of
+from splitcredit.measures import function_of
+from splitcredit.models.forest import Forest
 
 LARGEST_SEED = 2**32 - 1
 RECIPE = {"estimator": "ExtraTreesClassifier", "n_estimators": 5, "max_depth": 4, "folds": 3}

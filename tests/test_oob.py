@@ -19,8 +19,8 @@ import twins
 import twins_oob
 from forests import fitted, grow, leaf, split, whole_numbers
 from splitcredit import Forest, to_forest
-from splitcredit.attribution import from_arrays
-from splitcredit.importances import penalized_gini
+from splitcredit.measures import penalized_gini
+from splitcredit.results.attribution import from_arrays
 
 PRESETS = penalized_gini.PRESETS
 NEED_TRAINING_DATA = [

@@ -21,10 +21,10 @@ import twins
 import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import air, explain, mda, mdi_oob, oob_importance, penalized_gini, to_forest, ufi
-from splitcredit.importances.mda import permutations
 from splitcredit.kernels import cache as kernel_cache
 from splitcredit.kernels.tree_shap import layout
 from splitcredit.kernels.walks import mda as mda_kernel
+from splitcredit.measures.mda import permutations
 from twins_tree_shap import tree_shap_by_sizes
 
 METHODS = {"saabas": twins.saabas, "tree_shap": tree_shap_by_sizes}

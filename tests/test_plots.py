@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 
 import splitcredit
 from splitcredit import Attribution, Importance
-from splitcredit.plots.kinds import partner
+from splitcredit.results.plots.kinds import partner
 
 matplotlib.use("Agg")
 NAMES = ("dose", "age", "color", "size")

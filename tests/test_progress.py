@@ -10,16 +10,16 @@ from sklearn.ensemble import RandomForestRegressor
 
 import splitcredit
 from forests import whole_numbers
-from splitcredit import _progress
-from splitcredit.importances import sage
+from splitcredit.measures import sage
+from splitcredit.results import progress_bar
 
 
 def warnings_of(caplog, monkeypatch, seconds, done):
     """Warnings of work in ten parts, each of so many seconds by the clock."""
     ticks = count()
     clock = SimpleNamespace(monotonic=lambda: seconds * next(ticks))
-    monkeypatch.setattr(_progress, "time", clock)
-    with _progress.bar(10, None, remedy="fewer rows take less") as tell:
+    monkeypatch.setattr(progress_bar, "time", clock)
+    with progress_bar.bar(10, None, remedy="fewer rows take less") as tell:
         for _ in range(10):
             done(tell)
     return [record.message for record in caplog.records]

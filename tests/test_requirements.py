@@ -6,8 +6,8 @@ import pytest
 from reproduction import models, peers
 from reproduction.planning import checks, sweep
 from reproduction.planning import configuration as config
-from splitcredit import importances
-from splitcredit.formats import to_forest
+from splitcredit import measures
+from splitcredit.models.formats import to_forest
 
 GRID = {"data": "led_sampled", "model": "extra_trees"}
 
@@ -97,5 +97,5 @@ def test_models_that_are_offered_as_bagged_know_their_bags(recipe):
 def test_every_word_that_a_measure_requires_is_known():
     """Every model of a recipe meets the words that are for the library's users."""
     words = set(models.REQUIREMENTS) | {"impurity", "refit", "score", "gains", "prediction"}
-    for name in [*importances.names(), *peers.available()]:
+    for name in [*measures.names(), *peers.available()]:
         assert set(checks.constant("importance", name, "REQUIRES")) <= words, name

@@ -14,10 +14,10 @@ import twins
 import twins_interventional
 from forests import DRAWN, caterpillar, grow, leaf, random_forest, rows_on_thresholds, split
 from splitcredit import to_forest, tree_shap_interventional
-from splitcredit.importances import _rescaling
-from splitcredit.importances import tree_shap_interventional as measure
 from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.interventional import explain as kernel
+from splitcredit.measures import tree_shap_interventional as measure
+from splitcredit.models import rescaling
 
 Y = np.array([0, 1, 1, 0])
 CURVES = {
@@ -89,7 +89,7 @@ def test_values_and_baseline_add_up_to_what_is_explained(curve):
     X, background = rows_on_thresholds(forest, 60), rows_on_thresholds(forest, 40, 1)
     y = np.arange(60) % 2
     totals = tree_shap_interventional(forest, X, background, model_output=curve, y=y).totals()[:, 0]
-    expected = _rescaling.transformed(curve, forest.predict(X)[:, 0], y)
+    expected = rescaling.transformed(curve, forest.predict(X)[:, 0], y)
     assert twins.largest_error(totals, expected) <= twins.ROUNDING
 
 
@@ -108,14 +108,14 @@ def test_slopes_keep_their_digits_at_any_margins(curve):
             ]
         targets = np.full(len(a), float(y))
         ours = [
-            _rescaling.slopes(curve, a[i : i + 1], b[i : i + 1], targets[i : i + 1])[0, 0]
+            rescaling.slopes(curve, a[i : i + 1], b[i : i + 1], targets[i : i + 1])[0, 0]
             for i in range(len(a))
         ]
         assert np.allclose(ours, exact, rtol=twins.ROUNDING, atol=0)
 
 
 def test_equal_margins_have_the_slope_1_as_in_shap():
-    slopes = _rescaling.slopes("probability", np.array([0.0, 2.0]), np.array([2.0]))
+    slopes = rescaling.slopes("probability", np.array([0.0, 2.0]), np.array([2.0]))
     assert slopes[1, 0] == 1 and 0 < slopes[0, 0] < 0.25
 
 

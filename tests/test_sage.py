@@ -36,9 +36,9 @@ from reproduction import theory
 from reproduction.datasets import led
 from splitcredit import Importance, to_forest
 from splitcredit import sage as sage_of
-from splitcredit.importances import sage as sage_method
 from splitcredit.kernels.walks import background_masks
 from splitcredit.kernels.walks import sage as kernel
+from splitcredit.measures import sage as sage_method
 
 LED = led.load()
 

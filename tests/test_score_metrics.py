@@ -19,11 +19,11 @@ from reproduction.metrics import (
 )
 from reproduction.metrics.row_correlation import row_correlations
 from splitcredit import Attribution, faithfulness
-from splitcredit._ranking import by_values
-from splitcredit.attribution import Importance
-from splitcredit.importances import pg2_greedy
+from splitcredit.api._ranking import by_values
+from splitcredit.measures import pg2_greedy
 from splitcredit.prediction_gap.bounds import largest_pgi2
 from splitcredit.prediction_gap.rankings import first_of_same, of_attribution
+from splitcredit.results.attribution import Importance
 
 NAMES = ("a", "b", "c")
 

@@ -27,8 +27,8 @@ from reproduction.papers.gajewski2025._settings import (
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
-from splitcredit.importances import function_of, pg2_greedy
 from splitcredit.kernels.prediction_gap import single_precision
+from splitcredit.measures import function_of, pg2_greedy
 from splitcredit.prediction_gap import greedy as greedy_module
 from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
 from splitcredit.prediction_gap.greedy import greedy_ranking

@@ -11,9 +11,9 @@ import pytest
 from latex2mathml import converter
 
 import splitcredit
-from reproduction import marked
+from reproduction import marked, registry
 from scripts import script
-from splitcredit import importances, registry
+from splitcredit import measures
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -94,11 +94,11 @@ def test_the_reference_has_every_public_name_and_every_module_of_measures():
     text = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
     for name in splitcredit.__all__:
         assert re.search(rf":: splitcredit\.{name}$", text, re.M), name
-    for package in ("importances", "prediction_gap"):
+    for package in ("measures", "prediction_gap"):
         for name in registry.names(f"splitcredit.{package}"):
             assert f":: splitcredit.{package}.{name}\n" in text, name
     headings = re.findall(r"^## (\w+)$", _text("api/measures.md"), re.M)
-    assert headings == importances.names()
+    assert headings == measures.names()
 
 
 def test_quadrature_of_the_derivation_is_the_definition():

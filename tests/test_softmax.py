@@ -12,9 +12,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 import splitcredit
 import twins_sage
 from forests import whole_numbers
-from splitcredit import _chunks, importance, to_forest
-from splitcredit.importances import _coalitions
-from splitcredit.importances.sage import link_of
+from splitcredit import importance, to_forest
+from splitcredit.measures import _coalitions
+from splitcredit.measures.sage import link_of
+from splitcredit.models import _chunks
 
 CURVES = ["probability", "log_loss"]
 

@@ -9,8 +9,8 @@ import pytest
 from reproduction import storage
 from reproduction.planning.sweep import Point
 from reproduction.stages import artefacts, experiments
-from splitcredit.attribution import Importance
-from splitcredit.forest import Forest
+from splitcredit.models.forest import Forest
+from splitcredit.results.attribution import Importance
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"PK\x03\x04 and no more"])

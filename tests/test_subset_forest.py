@@ -12,7 +12,7 @@ from batches import Batch
 from reproduction import datasets, models, seeds
 from reproduction.datasets import Dataset
 from reproduction.metrics import _subset_forest, metric, single_children
-from splitcredit.forest import LEAF
+from splitcredit.models.forest import LEAF
 
 MIXED = {"dataset": "mixed_categories", "n_samples": 60, "effect": 0.15}
 

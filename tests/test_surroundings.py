@@ -15,7 +15,7 @@ import pytest
 from reproduction import __main__, storage
 from reproduction.planning import checks, configuration, workflow
 from reproduction.stages import check
-from splitcredit.attribution import Importance
+from splitcredit.results.attribution import Importance
 from test_workflow import ROOT, copy_to
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -12,7 +12,7 @@ from reproduction import datasets, models
 from reproduction.metrics import metric
 from reproduction.planning import configuration, sweep
 from splitcredit import to_forest
-from splitcredit.importances import function_of
+from splitcredit.measures import function_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))

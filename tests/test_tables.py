@@ -24,8 +24,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import splitcredit
 from splitcredit import TreeExplainer, explain, to_forest
-from splitcredit.explainer.rows import names_of
 from splitcredit.kernels import compiled
+from splitcredit.views.explainer.rows import names_of
 
 rng = np.random.default_rng(0)
 TABLE = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])

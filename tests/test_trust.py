@@ -20,8 +20,8 @@ from reproduction import datasets, metrics
 from reproduction.datasets import Dataset
 from reproduction.papers.trust import _cells, _consistency
 from reproduction.peers import random_order
-from splitcredit.attribution import Importance
 from splitcredit.prediction_gap.randomizing import randomized_rmse
+from splitcredit.results.attribution import Importance
 
 SPLIT = {"dataset": "standardized_split", "test_share": 0.4}
 

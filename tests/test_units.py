@@ -15,10 +15,10 @@ from sklearn.ensemble import (
 )
 
 import splitcredit
-from splitcredit.auditing import sections
-from splitcredit.auditing.subject import Subject
-from splitcredit.formats import format_of
-from splitcredit.formats.units import Units
+from splitcredit.models.formats import format_of
+from splitcredit.models.formats.units import Units
+from splitcredit.views.auditing import sections
+from splitcredit.views.auditing.subject import Subject
 
 LGBMClassifier, LGBMRegressor = lightgbm.LGBMClassifier, lightgbm.LGBMRegressor
 XGBClassifier, XGBRegressor = xgboost.XGBClassifier, xgboost.XGBRegressor

@@ -33,8 +33,8 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 import splitcredit
 import twins
 from splitcredit import TreeExplainer, to_forest
-from splitcredit.formats import _unwrap
-from splitcredit.importances._training import targets_of
+from splitcredit.models.formats import _unwrap
+from splitcredit.models.training import targets_of
 from splitcredit.prediction_gap import exact_gap, greedy, optimum, sampling
 from splitcredit.prediction_gap.randomizing import randomized_rmse
 

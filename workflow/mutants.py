@@ -35,7 +35,7 @@ sys.path.insert(0, str(SOURCES))
 
 from reproduction.cache_folder import digest  # noqa: E402
 
-PLACES = [f"splitcredit/{name}" for name in ("kernels", "importances", "prediction_gap", "formats")]
+PLACES = [f"splitcredit/{name}" for name in ("kernels", "models", "prediction_gap", "measures")]
 PLACES += ["reproduction/metrics"]
 # The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.
 TESTS = {
@@ -51,21 +51,24 @@ TESTS = {
     "kernels/prediction_gap/(gap_forest|single)": "gap_forest single_precision",
     "kernels/prediction_gap": "prediction_gap prediction_gap_limits",
     "kernels": "means mdi saabas tree_shap forest gap_forest oob oob_rows",
-    "importances/(sage|_pred)": "sage oob_rows library_importances attribution softmax",
-    "importances/_coalitions": "softmax sage",
-    "importances/(tree_shap|_resc)": "softmax rescaled units tree_shap_interventional tree_shap",
-    "importances/pg2_greedy": "score_metrics single_precision one_door",
-    "importances/permutation": "library_importances attribution oob_rows",
-    "importances": "training_data mdi oob_rows oob library_importances attribution saabas served",
+    "(measures/sage|models/pred)": "sage oob_rows library_importances attribution softmax",
+    "measures/_coalitions": "softmax sage",
+    "(measures/tree_shap|models/resc)": "softmax rescaled units tree_shap_interventional tree_shap",
+    "measures/pg2_greedy": "score_metrics single_precision api",
+    "measures/permutation": "library_importances attribution oob_rows",
+    "measures": "training_data mdi oob_rows oob library_importances attribution saabas",
     "prediction_gap/bounds": "bounds score_metrics",
-    "prediction_gap/sampling": "prediction_gap_sampling feature_removal categories one_door",
-    "prediction_gap/(randomizing|retraining)": "feature_removal trust unwrap categories one_door",
+    "prediction_gap/sampling": "prediction_gap_sampling feature_removal categories api",
+    "prediction_gap/(randomizing|retraining)": "feature_removal trust unwrap categories api",
     "prediction_gap": "prediction_gap prediction_gap_limits bounds missing_drawn single_precision",
-    "formats/(xgboost|_ubjson)": "convert_xgboost damaged_models former_releases units",
-    "formats/(lightgbm|gpboost)": "convert_lightgbm damaged_models convert_boosting categories",
-    "formats/catboost": "convert_catboost damaged_models former_releases",
-    "formats/_?(sklearn|means|ngboost)": "means convert_sklearn damaged_models",
-    "formats": "units damaged_models kept_rows convert_boosting convert_lightgbm unwrap",
+    "models/formats/(xgboost|_ubjson)": "convert_xgboost damaged_models former_releases units",
+    "models/formats/(lightgbm|gpboost)": "convert_lightgbm damaged_models convert_boosting categories",
+    "models/formats/catboost": "convert_catboost damaged_models former_releases",
+    "models/formats/_?(sklearn|means|ngboost)": "means convert_sklearn damaged_models",
+    "models/training": "training_data oob_rows oob library_importances",
+    "models/(_chunks|opened)": "chunks kept_rows unwrap units",
+    "models/(forest|categories)": "forest categories convert_lightgbm convert_xgboost",
+    "models": "units damaged_models kept_rows convert_boosting convert_lightgbm unwrap",
     "reproduction/metrics/.*(cluster|dendrogram)": "clustering lundberg2017_properties",
     "reproduction/metrics/(agree|sampl|model|cross)": "gajewski2025_sampling agreement",
     "reproduction/metrics/(.*subset|single|mdi)": "subset_forest score_metrics loecher2022_exact",

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splitcredit.attribution import Attribution
-from splitcredit.forest import Forest
+from splitcredit.models.forest import Forest
+from splitcredit.results.attribution import Attribution
 
 
 @dataclass(frozen=True, eq=False, repr=False)

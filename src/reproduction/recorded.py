@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from reproduction.datasets._tables import Table
-from splitcredit.forest import LEAF, Forest
+from splitcredit.models.forest import LEAF, Forest
 
 # Name of a tree -> its table, and its features in the order of the data set.
 TREES = {

@@ -23,23 +23,23 @@ __version__ = "0.1.0"
 # Names are imported when first used, so that importing the package costs nothing and an edit of one
 # measure does not make a workflow rerun the others.
 _HOME = {
-    "Attribution": "splitcredit.attribution",
-    "Audit": "splitcredit.auditing",
-    "Comparison": "splitcredit.auditing",
-    "Forest": "splitcredit.forest",
-    "Importance": "splitcredit.attribution",
-    "Interactions": "splitcredit.shapley_interactions",
-    "TreeExplainer": "splitcredit.explainer",
-    "audit": "splitcredit.auditing",
-    "compare": "splitcredit.auditing",
+    "Attribution": "splitcredit.results.attribution",
+    "Audit": "splitcredit.views.auditing",
+    "Comparison": "splitcredit.views.auditing",
+    "Forest": "splitcredit.models.forest",
+    "Importance": "splitcredit.results.attribution",
+    "Interactions": "splitcredit.api.interactions",
+    "TreeExplainer": "splitcredit.views.explainer",
+    "audit": "splitcredit.views.auditing",
+    "compare": "splitcredit.views.auditing",
     "explain": "splitcredit.api",
     "explain_chunks": "splitcredit.api",
     "faithfulness": "splitcredit.api",
     "importance": "splitcredit.api",
-    "interactions": "splitcredit.shapley_interactions",
+    "interactions": "splitcredit.api.interactions",
     "methods": "splitcredit.api",
     "rank": "splitcredit.api",
-    "to_forest": "splitcredit.formats",
+    "to_forest": "splitcredit.models.formats",
 }
 
 # Each measure has a function of its name.
@@ -47,8 +47,8 @@ _MEASURES = """
     air local_mdi mda mdi mdi_oob oob_attributions penalized_gini permutation saabas sage splits
     tree_shap tree_shap_interventional ufi
 """.split()
-_HOME |= {name: f"splitcredit.importances.{name}" for name in _MEASURES}
-_HOME["oob_importance"] = "splitcredit.importances.oob_attributions"
+_HOME |= {name: f"splitcredit.measures.{name}" for name in _MEASURES}
+_HOME["oob_importance"] = "splitcredit.measures.oob_attributions"
 
 __all__ = list(_HOME)
 
@@ -56,8 +56,8 @@ __all__ = list(_HOME)
 def __getattr__(name):
     home = _HOME.get(name)
     if home is None and not name.startswith("_"):  # a measure in a file of its own
-        importances = importlib.import_module("splitcredit.importances")
-        home = f"splitcredit.importances.{name}" if name in importances.names() else None
+        measures = importlib.import_module("splitcredit.measures")
+        home = f"splitcredit.measures.{name}" if name in measures.names() else None
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(home), name)

@@ -1,6 +1,6 @@
 """``python -m splitcredit`` is the command line."""
 
-from splitcredit.cli import main
+from splitcredit.views.cli import main
 
 if __name__ == "__main__":
     main()

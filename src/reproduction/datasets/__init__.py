@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reproduction import seeds
-from splitcredit import registry
+from reproduction import registry, seeds
 
 __all__ = [
     "OUTCOMES",

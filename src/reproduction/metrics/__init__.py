@@ -18,7 +18,7 @@ is checked by a function ``check(load, ...)`` of parameters of the recipe, which
 ``load()`` is the `Dataset`.
 """
 
-from splitcredit import registry
+from reproduction import registry
 
 
 def available() -> list[str]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from splitcredit.attribution import Importance
+from splitcredit.results.attribution import Importance
 
 
 def global_scores(computed) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from splitcredit.attribution import Attribution
+from splitcredit.results.attribution import Attribution
 
 
 def local_scores(attributions, name: str) -> np.ndarray:

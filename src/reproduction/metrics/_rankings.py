@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.stats
 
-from splitcredit.attribution import Importance
 from splitcredit.prediction_gap.exact_gap import GapProblem
 from splitcredit.prediction_gap.rankings import first_of_same, of_attribution
+from splitcredit.results.attribution import Importance
 
 # Resamples behind the intervals of leads: their ends are off by some 1.5 % of their width.
 RESAMPLES = 2000

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splitcredit.forest import LEAF, Forest, array_hash
+from splitcredit.models.forest import LEAF, Forest, array_hash
 
 
 @dataclass(frozen=True, eq=False)

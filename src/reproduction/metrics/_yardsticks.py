@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _global
-from splitcredit.attribution import Importance
 from splitcredit.prediction_gap.rankings import of_attribution
+from splitcredit.results.attribution import Importance
 
 
 def row_orders(attributions, n_rows: int) -> dict[str, np.ndarray]:

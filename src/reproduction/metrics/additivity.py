@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _yardsticks
-from splitcredit.attribution import Importance
+from splitcredit.results.attribution import Importance
 
 KEYS = ("importance",)
 VALUES = ("value",)

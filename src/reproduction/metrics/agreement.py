@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from reproduction.parameters import ImportanceName
-from splitcredit.attribution import Attribution
-from splitcredit.forest import LEAF
+from splitcredit.models.forest import LEAF
+from splitcredit.results.attribution import Attribution
 
 KEYS = ("measure", "peer")
 VALUES = ("value", "scale", "limit", "limit_float64")

@@ -8,7 +8,7 @@ import pandas as pd
 from reproduction.metrics import _local
 from reproduction.metrics.row_correlation import CORRELATIONS, row_correlations
 from reproduction.parameters import ImportanceName
-from splitcredit.importances import saabas
+from splitcredit.measures import saabas
 
 KEYS = ("versus", "reference", "correlation", "sample")
 VALUES = ("value", "prior")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from splitcredit.forest import LEAF
+from splitcredit.models.forest import LEAF
 
 KEYS = ("feature", "depth")
 VALUES = ("value", "splits")

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from splitcredit.attribution import Importance
+from splitcredit.results.attribution import Importance
 
 KEYS = ("importance",)
 VALUES = ("steps",)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _rankings
-from splitcredit.forest import LEAF
+from splitcredit.models.forest import LEAF
 
 KEYS = ("quantity",)
 VALUES = ()

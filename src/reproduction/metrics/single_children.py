@@ -7,9 +7,9 @@ corrected either, and the split changes nothing.
 import numpy as np
 import pandas as pd
 
-from splitcredit.forest import LEAF
-from splitcredit.importances._training import sums_of_nodes
 from splitcredit.kernels.walks.oob import OOB
+from splitcredit.models.forest import LEAF
+from splitcredit.models.training import sums_of_nodes
 
 KEYS = ("importance", "feature")
 VALUES = ("value",)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reproduction.metrics import _subset_forest, single_children
 from reproduction.parameters import Seed
-from splitcredit.importances import penalized_gini
+from splitcredit.measures import penalized_gini
 
 KEYS = ("importance", "feature")
 VALUES = ("value",)

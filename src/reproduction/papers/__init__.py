@@ -25,8 +25,7 @@ from pathlib import Path
 
 import yaml
 
-from reproduction import claims, storage
-from splitcredit import registry
+from reproduction import claims, registry, storage
 
 
 def finding(

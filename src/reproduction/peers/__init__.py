@@ -5,14 +5,15 @@ of the library where it is more than the file of its method.
 
 A file has ``explain(model, forest, X, ...) -> Attribution`` or ``importance(model, forest, ...) ->
 Importance``, and the name of the file is the name that a recipe of an importance gives, beside the
-names of `splitcredit.importances`. `model` is the fitted estimator of the library that grew it:
+names of `splitcredit.measures`. `model` is the fitted estimator of the library that grew it:
 the job of the importances fits it anew from its recipe, and checks that it is the one whose
 `forest` was saved. A package that can be handed the trees themselves does without. ``REQUIRES``
 says what the model must be, in the words of `reproduction.planning.checks`. ``parameters`` of
 the result name the package, its release and the type in which it adds up.
 """
 
-from splitcredit import importances, registry
+from reproduction import registry
+from splitcredit import measures
 
 KINDS = ("explain", "importance", "rank")
 
@@ -31,20 +32,20 @@ def function_of(name: str):
         If there is no such measure; the message lists the measures of the library.
     """
     if name not in available():
-        return importances.function_of(name)
+        return measures.function_of(name)
     return getattr(_module_of(name), kind_of(name))
 
 
 def kind_of(name: str) -> str:
     """What the function does: ``"explain"`` rows, give an ``"importance"``, or ``"rank"``."""
     if name not in available():
-        return importances.kind_of(name)
+        return measures.kind_of(name)
     return next(kind for kind in KINDS if hasattr(_module_of(name), kind))
 
 
 def requires(name: str) -> tuple[str, ...]:
-    """What the model must be, in words; see `splitcredit.importances`."""
-    module = _module_of(name) if name in available() else importances.module_of(name)
+    """What the model must be, in words; see `splitcredit.measures`."""
+    module = _module_of(name) if name in available() else measures.module_of(name)
     return tuple(getattr(module, "REQUIRES", ()))
 
 

@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from splitcredit.attribution import Attribution, Importance
+from splitcredit.results.attribution import Attribution, Importance
 
 
 def attribution(values, forest, method, output, package, arithmetic, model=None, X=None):

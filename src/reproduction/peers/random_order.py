@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from splitcredit.attribution import Importance
+from splitcredit.results.attribution import Importance
 
 
 def importance(forest, random_state: Annotated[int, ">= 0"] = 0) -> Importance:

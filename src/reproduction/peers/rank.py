@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 import splitcredit
-from splitcredit.attribution import Attribution
+from splitcredit.results.attribution import Attribution
 
 
 def rank(

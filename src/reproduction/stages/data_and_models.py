@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from reproduction import datasets, models, storage
 from reproduction.cross_fitted import CrossFitted
-from splitcredit.formats import to_forest
+from splitcredit.models.formats import to_forest
 
 
 def add_arguments(parser):

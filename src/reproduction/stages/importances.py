@@ -17,7 +17,7 @@ from reproduction import cross_fitted, models, recorded, seeds, storage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
 from reproduction.peers import available, function_of, requires
-from splitcredit.formats import to_forest
+from splitcredit.models.formats import to_forest
 
 
 def add_arguments(parser):

@@ -12,7 +12,7 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
-    from splitcredit.warm_up import CALLS, compile_part
+    from splitcredit.views.warm_up import CALLS, compile_part
 
     # Forests of scikit-learn and XGBoost compare in single precision. A job that explains a model
     # of LightGBM compiles the other kernels that it needs.

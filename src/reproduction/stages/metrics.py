@@ -13,7 +13,7 @@ import pandas as pd
 from reproduction import cross_fitted, models, seeds, storage
 from reproduction.datasets import Dataset
 from reproduction.metrics import keys, metric
-from splitcredit import attribution
+from splitcredit.results import attribution
 
 
 def add_arguments(parser):

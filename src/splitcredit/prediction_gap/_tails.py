@@ -6,6 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from splitcredit.kernels.error_free import two_difference, two_product
+from splitcredit.kernels.prediction_gap.normal_tails import normal_tails
 from splitcredit.prediction_gap.perturbations import (
     Empirical,
     FeatureWise,
@@ -30,8 +32,6 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     if isinstance(perturbation, FeatureWise):
         return _by_feature(cuts, forest, perturbation.noises, X, wanted, scales)
     if isinstance(perturbation, Normal):
-        from splitcredit.kernels.prediction_gap.normal_tails import normal_tails
-
         moved = wanted & (scales > 0)
         return normal_tails(cuts, X.astype(np.float64), moved, scales, perturbation.scale)
     shares = _shares(cuts, forest, perturbation) if isinstance(perturbation, Marginal) else None
@@ -87,8 +87,6 @@ def _within(half_width, threshold, x, scale, left):
     Rounding of (threshold - x) / scale would be all that is left there, so that it is a sum of two
     numbers: the rounded one and, with errors far below, what rounding took.
     """
-    from splitcredit.kernels.error_free import two_difference, two_product
-
     with np.errstate(over="ignore", invalid="ignore"):
         far, far_rest = two_difference.py_func(threshold, x)
         z = far / scale

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
-from splitcredit._opened import Opened
-from splitcredit._tables import numeric
-from splitcredit.formats import to_forest
+from splitcredit.kernels.nodes import outputs_add_up
+from splitcredit.kernels.prediction_gap import exact
+from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
+from splitcredit.models.formats import to_forest
+from splitcredit.models.opened import Opened
+from splitcredit.models.prediction import OutputIndex, chosen_outputs
+from splitcredit.prediction_gap._categories import gaps_of_pairs
 from splitcredit.prediction_gap._tails import tails
 from splitcredit.prediction_gap.perturbations import (
     Empirical,
@@ -21,6 +24,8 @@ from splitcredit.prediction_gap.perturbations import (
     of_features,
     perturbation_of,
 )
+from splitcredit.rows.names import feature_index, in_order_of_features, with_plain_booleans
+from splitcredit.rows.tables import numeric
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -128,8 +133,6 @@ class GapProblem:
     @cached_property
     def gap_forest(self):
         """The trees as the exact gap needs them; see `kernels.prediction_gap.gap_forest`."""
-        from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
-
         return gap_forest(self.forest, self.output)
 
     def gaps(self, X, masks, done=None) -> np.ndarray:
@@ -152,9 +155,6 @@ class GapProblem:
 
     def of_pairs(self, X, wanted):
         """A function of numbers of rows of X, their sets and `done` that gives PG^2."""
-        from splitcredit.kernels.prediction_gap import exact
-        from splitcredit.prediction_gap._categories import gaps_of_pairs
-
         if self.by_categories:
             drawn = self.perturbation.rows
             return gaps_of_pairs(self.forest, self.output, drawn, X, self.tested)
@@ -246,9 +246,6 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
 
 def only_output(forest, output) -> int:
     """Index of the output named, or of the only one, or of the second of two that add up."""
-    from splitcredit.importances._prediction import OutputIndex, chosen_outputs
-    from splitcredit.kernels.nodes import outputs_add_up
-
     if output is None and forest.n_outputs == 2 and outputs_add_up(forest):
         return 1
     if output is None and forest.n_outputs > 1:

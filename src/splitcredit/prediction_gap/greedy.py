@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._tables import check_choice, check_whole
+from splitcredit.kernels.prediction_gap import single_precision
 from splitcredit.prediction_gap.exact_gap import CHUNK, problem_and_rows, refuse_nan, report_share
 from splitcredit.prediction_gap.perturbations import Normal
 from splitcredit.prediction_gap.rankings import Rankings
+from splitcredit.rows.tables import check_choice, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,8 +148,6 @@ def _in_double_precision(problem, X, order, top, done):
 
 
 def _in_single_precision(problem, X, order, top):
-    from splitcredit.kernels.prediction_gap import single_precision
-
     forest = problem.forest
     if not forest.strict or forest.x_dtype != "float32" or forest.aggregate != "sum":
         raise ValueError(

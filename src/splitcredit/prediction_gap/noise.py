@@ -16,10 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import qmc
 
-from splitcredit._tables import check_choice, check_whole
+from splitcredit.rows.tables import check_choice, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +108,10 @@ def noise_stream(
             ]
         )
     # Scrambled: the plain sequence starts at 0, whose normal quantile is minus infinity.
+    # Loaded here: it takes half a second, and only this noise needs it.
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
     halton = qmc.Halton(n_columns, scramble=True, seed=np.random.default_rng(sequence))
     uniform = np.clip(halton.random(n_samples).T, 2.0**-54, 1 - 2.0**-53)
     return ndtri(np.ascontiguousarray(uniform))

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from splitcredit._names import in_order_of_features, names_of_columns
-from splitcredit._tables import numbers, numeric
+from splitcredit.rows.names import in_order_of_features, names_of_columns
+from splitcredit.rows.tables import numbers, numeric
 
 
 class _Perturbation:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from splitcredit._opened import Opened
-from splitcredit._tables import check_whole, numbers
 from splitcredit.kernels.walks import predict
+from splitcredit.models.opened import Opened
 from splitcredit.prediction_gap.exact_gap import only_output, refuse_special_values
 from splitcredit.prediction_gap.rankings import (
     checked_ks,
@@ -22,6 +21,7 @@ from splitcredit.prediction_gap.rankings import (
     rankings_of_model,
     top_k_mask,
 )
+from splitcredit.rows.tables import check_whole, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit._names import indexed, row_index
-from splitcredit._stored import SHOWN, Shown, more
+from splitcredit.results.stored import SHOWN, Shown, more
+from splitcredit.rows.names import indexed, row_index
 
 # Sets of features are compared as bits of an integer, as far as these go.
 _BITS = 62

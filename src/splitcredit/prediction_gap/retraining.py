@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._names import columns_in_order, names_of_columns
 from splitcredit.prediction_gap.rankings import (
     refuse_another_order_of_rows,
     top_k_mask,
     validate_rankings,
 )
+from splitcredit.rows.names import columns_in_order, names_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

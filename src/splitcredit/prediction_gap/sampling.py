@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._opened import Opened
-from splitcredit._tables import check_choice, check_whole
-from splitcredit.forest import Forest
 from splitcredit.kernels.nodes import as_readonly, owners
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 from splitcredit.kernels.walks import predict
+from splitcredit.models.forest import Forest
+from splitcredit.models.opened import Opened
 from splitcredit.prediction_gap.exact_gap import (
     CHUNK,
     GapProblem,
@@ -28,6 +27,7 @@ from splitcredit.prediction_gap.exact_gap import (
 from splitcredit.prediction_gap.noise import noise_pool, noise_stream
 from splitcredit.prediction_gap.perturbations import Marginal, Normal, checked_scale
 from splitcredit.prediction_gap.rankings import checked_ks, rankings_of_model, top_k_mask
+from splitcredit.rows.tables import check_choice, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

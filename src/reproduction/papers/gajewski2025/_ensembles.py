@@ -3,7 +3,7 @@
 import numpy as np
 
 from reproduction.models import fit
-from splitcredit.formats import to_forest
+from splitcredit.models.formats import to_forest
 
 # Numbers of training rows and features, and depth of the trees, for red wine in the paper.
 ROWS, FEATURES, DEPTH = 1279, 11, 4

@@ -9,8 +9,8 @@ import numpy as np
 from reproduction import models
 from reproduction.papers.gajewski2025 import _enumeration
 from reproduction.papers.gajewski2025._settings import GREEDY, SHAP
-from splitcredit.formats import to_forest
-from splitcredit.importances import function_of
+from splitcredit.measures import function_of
+from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap.exact_gap import GapProblem
 from splitcredit.prediction_gap.rankings import of_attribution
 

@@ -15,7 +15,7 @@ from reproduction.papers.gajewski2025 import _other_routes
 from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, PUBLISHED, recipe_of
 from reproduction.papers.gajewski2025.curves import ERRORS
 from reproduction.papers.gajewski2025.models import INPUTS
-from splitcredit.formats import to_forest
+from splitcredit.models.formats import to_forest
 
 # Our names of the parameters, and those in print.
 NAMES = {

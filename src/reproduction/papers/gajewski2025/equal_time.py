@@ -34,7 +34,7 @@ from reproduction.papers.gajewski2025._settings import (
 )
 from reproduction.papers.gajewski2025.curves import ERRORS
 from reproduction.parameters import Count
-from splitcredit.formats import to_forest
+from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap.exact_gap import pg2
 from splitcredit.prediction_gap.noise import noise_pool
 from splitcredit.prediction_gap.sampling import COUNTS, nmae, pg2_sampled

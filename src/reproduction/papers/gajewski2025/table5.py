@@ -20,7 +20,7 @@ from reproduction.papers.gajewski2025._settings import (
     recipe_of,
 )
 from reproduction.papers.gajewski2025._tables import share_finding
-from splitcredit.formats import to_forest
+from splitcredit.models.formats import to_forest
 
 SUGGEST = '"suggest": in most settings; the interval counts 95 % bootstrap intervals over the rows'
 

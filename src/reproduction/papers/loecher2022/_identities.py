@@ -4,7 +4,7 @@ import numpy as np
 
 from reproduction.papers.loecher2022 import _by_rows
 from splitcredit import to_forest
-from splitcredit.importances import mdi, mdi_oob, penalized_gini, saabas, tree_shap, ufi
+from splitcredit.measures import mdi, mdi_oob, penalized_gini, saabas, tree_shap, ufi
 
 # Quantities as they appear in the table, by statement.
 SKLEARN = "MDI - scikit-learn's, not normalized"

@@ -4,8 +4,8 @@ from itertools import permutations
 
 import numpy as np
 
-from splitcredit.forest import LEAF, Forest
-from splitcredit.importances import saabas, tree_shap
+from splitcredit.measures import saabas, tree_shap
+from splitcredit.models.forest import LEAF, Forest
 
 EXPLAINED = {"CFC": saabas.attribute, "SHAP": tree_shap.attribute}
 

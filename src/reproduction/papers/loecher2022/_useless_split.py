@@ -8,8 +8,8 @@ from math import comb
 
 import numpy as np
 
-from splitcredit.forest import LEAF, Forest
-from splitcredit.importances import penalized_gini
+from splitcredit.measures import penalized_gini
+from splitcredit.models.forest import LEAF, Forest
 
 # Out-of-bag rows of the children, and the probability of y = 1. In two of the shapes one child has
 # a single row, in one both have.

@@ -19,8 +19,8 @@ from sklearn.datasets import load_diabetes
 from reproduction import models
 from reproduction.figures import COLORS, panels
 from splitcredit import to_forest
-from splitcredit.forest import LEAF, Forest
-from splitcredit.importances import saabas
+from splitcredit.measures import saabas
+from splitcredit.models.forest import LEAF, Forest
 
 # Values of the nodes along the path. Each rounds to the printed node, and each difference to the
 # printed term: that of LSTAT is 5.043.

@@ -29,7 +29,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import factorial
 
-from splitcredit.forest import LEAF
+from splitcredit.models.forest import LEAF
 
 NOTHING = LEAF
 INTERNAL = None

@@ -18,7 +18,7 @@ import numpy as np
 
 from reproduction.papers.lundberg2017 import _algorithms, _exact, _trees
 from reproduction.papers.lundberg2017._algorithms import trees_of
-from splitcredit.forest import Forest
+from splitcredit.models.forest import Forest
 
 DEPTHS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 150)
 SEED = 0
@@ -139,7 +139,7 @@ def forest_cases() -> Iterator[Case]:
     """Unpruned regression trees of many rows, one of each kind, the reference splitcredit's."""
     from reproduction import models
     from splitcredit import to_forest
-    from splitcredit.importances import tree_shap
+    from splitcredit.measures import tree_shap
 
     for name, estimator, n_features, parameters in FORESTS:
         random = np.random.default_rng([SEED, n_features])

@@ -26,7 +26,7 @@ def algorithm_2(forest, X) -> np.ndarray:
 
 def splitcredit(forest, X) -> np.ndarray:
     """Ours."""
-    from splitcredit.importances import tree_shap
+    from splitcredit.measures import tree_shap
 
     return tree_shap.attribute(forest, X).values[:, :, 0]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from splitcredit.forest import LEAF, Forest
+from splitcredit.models.forest import LEAF, Forest
 
 
 def leaf(value, cover: float = 1.0) -> tuple:

@@ -25,7 +25,7 @@ from reproduction.papers.lundberg2017 import (
     _trees,
 )
 from reproduction.parameters import Count, Seed
-from splitcredit.importances import tree_shap
+from splitcredit.measures import tree_shap
 
 # Basis: rounding. A number is the sum of some thousand products of float64 of at most its size.
 ROUNDING = 1e-12

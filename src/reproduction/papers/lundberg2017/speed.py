@@ -20,8 +20,8 @@ from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _peers, _steps, _trees
 from reproduction.parameters import Count
-from splitcredit.formats import to_forest
-from splitcredit.importances import saabas, tree_shap
+from splitcredit.measures import saabas, tree_shap
+from splitcredit.models.formats import to_forest
 
 # "A fraction of a second".
 FRACTION = 1.0

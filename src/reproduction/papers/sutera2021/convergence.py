@@ -16,7 +16,7 @@ from reproduction.papers import around, finding
 from reproduction.papers.sutera2021.led_shares import MARKERS
 from reproduction.parameters import Count
 from splitcredit import to_forest
-from splitcredit.importances import local_mdi, mdi
+from splitcredit.measures import local_mdi, mdi
 
 _MEASURES = {
     "global": ("global MDI, Eq. 4", "blue", "o"),

@@ -16,10 +16,10 @@ from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.parameters import Count
 from splitcredit import to_forest
-from splitcredit.importances import mdi, sage
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
 from splitcredit.kernels.walks import predict, saabas
 from splitcredit.kernels.walks.mdi import local_mdi
+from splitcredit.measures import mdi, sage
 
 KS = (1, 8, 64)
 # Rows are too few to time by themselves; the smallest time that is measured is some milliseconds.

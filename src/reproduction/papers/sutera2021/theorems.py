@@ -15,7 +15,7 @@ from reproduction.papers import finding
 from reproduction.papers.sutera2021 import table1, table2
 from reproduction.parameters import Count, Seed
 from splitcredit import to_forest
-from splitcredit.importances import local_mdi, mdi, saabas, tree_shap
+from splitcredit.measures import local_mdi, mdi, saabas, tree_shap
 
 # Basis: rounding. A value is a sum of at most some hundred float64 of size at most 4 or so.
 ROUNDING = 1e-12

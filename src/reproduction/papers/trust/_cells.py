@@ -7,7 +7,7 @@ import pandas as pd
 import scipy.stats
 
 from reproduction.papers.trust import _consistency
-from splitcredit import importances
+from splitcredit import measures as library_measures
 
 CELL = ["data", "model", "measure", "yardstick"]
 EXPERIMENT = "trust_"
@@ -110,9 +110,9 @@ def _missing(rows, methods, why_empty):
 
 
 def _lacks(method):
-    if method not in importances.names():
+    if method not in library_measures.names():
         return ""
-    requires = getattr(importances.module_of(method), "REQUIRES", ())
+    requires = getattr(library_measures.module_of(method), "REQUIRES", ())
     return next((LACKS[word] for word in requires if word in LACKS), "")
 
 

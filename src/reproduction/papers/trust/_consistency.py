@@ -17,7 +17,7 @@ import inspect
 import numpy as np
 
 from reproduction import peers
-from splitcredit.forest import Forest
+from splitcredit.models.forest import Forest
 
 M = 3
 # Rows of each corner, in the bag and as many that are not.

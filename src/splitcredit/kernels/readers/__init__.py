@@ -3,7 +3,7 @@
 **The idea.** A model is converted from what its own library writes: a text by LightGBM, a document
 in UBJSON by XGBoost. In Python, to read it number by number or tree by tree takes as long as the
 library takes to write it. The kernels of this wing go over all trees at once. They know the form of
-what is written and not what it means, which is the part of ``splitcredit/formats``. They exist for
+what is written and not what it means, which is the part of ``models/formats``. They exist for
 speed alone: on the page ``docs/benchmarks.md`` times *end to end* include them, and times of a
 *kernel* do not.
 

@@ -1,0 +1,540 @@
+"""The functions that users meet first, for loops over methods and for rankings.
+
+Every function takes a fitted model of scikit-learn, XGBoost, LightGBM or CatBoost, a Booster, a
+`Forest`, the path of a model file, a pipeline, or a fitted search. X goes through the steps of a
+pipeline first; the features are then those that come out of these steps. Each measure has a
+function of its own, such as `splitcredit.sage`, with its parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from splitcredit.api import _ranking
+from splitcredit.measures import _attributed, _methods
+from splitcredit.measures._calls import checked
+from splitcredit.measures._methods import methods
+from splitcredit.models.opened import Opened
+from splitcredit.models.prediction import OutputIndex, refuse_targets
+from splitcredit.prediction_gap import exact_gap
+from splitcredit.prediction_gap.rankings import Rankings, refuse_another_order_of_rows
+from splitcredit.results.attribution import Attribution, Importance
+from splitcredit.rows.tables import check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike
+
+__all__ = ["explain", "explain_chunks", "faithfulness", "importance", "methods", "rank"]
+
+Explaining = Literal[
+    "tree_shap", "tree_shap_interventional", "saabas", "local_mdi", "oob_attributions"
+]
+Measuring = (
+    Explaining
+    | Literal["mdi", "mdi_oob", "ufi", "penalized_gini", "air", "mda"]
+    | Literal["permutation", "sage", "splits"]
+)
+
+
+@checked
+def explain(
+    model: object,
+    X: ArrayLike,
+    method: Explaining | Callable[..., Attribution] | str = "tree_shap",
+    *,
+    output: str | int = "all",
+    groups: dict | None = None,
+    random_state: int | None = None,
+    progress: bool | None = None,
+) -> Attribution:
+    """Attribute the predictions (or impurity decreases) of a fitted model to its features, by row.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` accepts.
+    X : array-like, sparse matrix, DataFrame, DMatrix, Pool or Dataset (n_samples, n_features)
+        Or rows as dicts. Columns with names may come in any order. The baseline of a row holds the
+        base margin of its DMatrix or the baseline of its Pool, if there is one.
+    method : str or callable
+        A name, see `splitcredit.methods`; or a function of a model and X, such as
+        ``functools.partial(splitcredit.tree_shap_interventional, background=X)``.
+    output : str or int
+        ``"all"``, the name or index of one, or ``"predicted"``: that of the predicted class of each
+        row.
+    groups : dict of str to list of str or int, optional
+        Features that the method takes for one player each.
+    random_state : int, optional
+        Seed of a method that draws.
+    progress : bool, optional
+        Whether a bar on standard error shows the rows done. By default it appears after two
+        seconds, in terminals and notebooks.
+
+    Returns
+    -------
+    Attribution
+        ``values`` is (n_samples, n_features, n_outputs). If X is a DataFrame, ``to_frame`` has
+        its index.
+
+    Raises
+    ------
+    TypeError
+        If the method does not take a parameter, or `to_forest` does not know the model.
+    ValueError
+        See `to_forest`, `Forest.prepare` and the method; and if the model predicts something else
+        than its trees, as a subclass may.
+
+    Notes
+    -----
+    Rows are explained in chunks. The values of a row do not depend on its chunk, by one bit.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> attribution = splitcredit.explain(model, X[:1], output="predicted")
+    >>> attribution
+    Attribution('tree_shap', 1 samples, 4 features, 1 outputs)
+    >>> attribution.totals().round(6)  # the fraction of the predicted class
+    array([[1.]])
+    """
+    common = _common(output, groups, random_state)
+    return _methods.call(method, "explain", progress, **common)(model, X)
+
+
+@checked
+def explain_chunks(
+    model: object,
+    X: ArrayLike,
+    method: Explaining | Callable[..., Attribution] | str = "tree_shap",
+    *,
+    output: str | int = "all",
+    groups: dict | None = None,
+    random_state: int | None = None,
+    chunk_rows: int | None = None,
+    dtype: str | type = "float64",
+    check_additivity: bool = True,
+    progress: bool | None = None,
+) -> Iterator[Attribution]:
+    """Attribute rows as `explain` does, a chunk at a time: for results larger than the memory.
+
+    Parameters
+    ----------
+    model, X, method, output, groups, random_state, progress
+        See `explain`. The method is that of a measure of `splitcredit.methods`.
+    chunk_rows : int, optional
+        Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
+    dtype : {"float64", "float32"}
+        Type of the values; all work is in float64.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+
+    Returns
+    -------
+    iterator of Attribution
+        Together they hold the values that `explain` gives, bit for bit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain`, and if the method needs all its rows at once. The call itself refuses unknown
+        methods and parameters; wrong values of parameters, and a wrong X, are refused when the
+        first chunk is taken.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> for part in splitcredit.explain_chunks(model, X, chunk_rows=100):
+    ...     print(repr(part))
+    Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
+    Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
+    """
+    found = _methods.look_up(method, "explain")
+    of_method = _methods.call(method, "explain", **_common(output, groups, random_state))
+    _methods.refuse_missing(of_method)
+    own = {"chunk_rows": chunk_rows, "dtype": dtype, "progress": progress}
+    own["check_additivity"] = check_additivity
+    return _attributed.in_chunks(found.name, model, X, of_method.keywords, **own)
+
+
+@checked
+def importance(
+    model: object,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    method: Measuring | Callable[..., Any] | str = "mdi",
+    *,
+    output: str | int = "all",
+    groups: dict | None = None,
+    random_state: int | None = None,
+    progress: bool | None = None,
+) -> Importance:
+    """Measure the global importances of the features of a fitted model.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`. For ``"air"``, an estimator; a copy of it is fitted.
+    X : array-like or DataFrame (n_samples, n_features), optional
+        Rows; for methods that need bootstrap, the training rows in their order. ``"mdi"`` takes
+        neither X nor y, but what the model keeps of its training rows.
+    y : (n_samples,), optional
+        Targets of the rows, where the method needs them.
+    method : str or callable
+        A name, see `splitcredit.methods`, also one of `compare` such as ``"oob_shap_centered"``;
+        or a function, such as ``functools.partial(splitcredit.sage, threshold=0.1)``. A method that
+        attributes rows gives the mean absolute attribution over the rows of X, added over the
+        outputs; ``output="predicted"``, or the name or index of one, takes a single output.
+    output, groups, random_state, progress
+        See `explain`.
+
+    Returns
+    -------
+    Importance
+        In the units of the method; see its function.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain`; TypeError also if X or y is missing, or is text.
+
+    Examples
+    --------
+    >>> splitcredit.importance(model)
+    Importance('mdi', 4 features)
+    >>> splitcredit.importance(model, X, y, method="ufi").to_frame().round(2)
+                 feature  value  standard_error
+    0  petal length (cm)   0.26             NaN
+    1   petal width (cm)   0.25             NaN
+    2  sepal length (cm)   0.07             NaN
+    3   sepal width (cm)   0.00             NaN
+    >>> splitcredit.importance(model, X, method="tree_shap").parameters
+    {'output': 'all', 'summary': 'mean |attribution|'}
+    """
+    for name, argument in (("X", X), ("y", y)):
+        if isinstance(argument, str):
+            raise TypeError(
+                f"{name} is the text {argument!r}: name a method by method={argument!r}"
+            )
+    common = _common(output, groups, random_state)
+    return _measured(method, model, X, y, progress, common)
+
+
+@checked
+def rank(
+    model: object,
+    X: ArrayLike,
+    by: object = "pg2_greedy",
+    *,
+    y: ArrayLike | None = None,
+    noise: object = None,
+    scale: object = None,
+    background: ArrayLike | None = None,
+    output: str | int | None = None,
+    top: int | None = None,
+    arithmetic: Literal["double", "single"] = "double",
+    ties: ArrayLike | None = None,
+    random_state: int | None = None,
+    check_additivity: bool = True,
+    progress: bool | None = None,
+) -> Rankings:
+    """Rank the features for every row, the most important first.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`.
+    X : array-like or DataFrame (n_samples, n_features)
+    by : str, callable, Attribution, Importance, or features in order
+        ``"pg2_greedy"`` adds one feature at a time, the one with the largest squared prediction gap
+        together with those before it; ``"pgi2_optimum"`` is the order with the largest PGI^2 of
+        all, for up to 16 features. A method of `explain`, or an Attribution, ranks the features of
+        a row by absolute attributions; one of `importance`, or an Importance, gives all rows the
+        same order. See `splitcredit.methods`.
+    y : (n_samples,), optional
+        Targets of the rows, where the method needs them.
+    noise, scale, background
+        Of the first two methods; see `faithfulness`. Other methods take the background if they need
+        one.
+    output : str or int, optional
+        Without it, rows of classifiers are ranked for their predicted class;
+        ``"oob_attributions"`` needs one where there are several.
+    top : int, optional
+        Of ``"pg2_greedy"``: how many features are ranked, the first. By default all; of a forest
+        with many leaves or features ten.
+    arithmetic, ties
+        Of ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
+    random_state : int, optional
+        Seed of a method that draws.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+    progress : bool, optional
+        As for `explain`.
+
+    Returns
+    -------
+    Rankings
+        With `gaps` if the method makes the ranking from them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain` and `faithfulness`.
+
+    Examples
+    --------
+    >>> ranking = splitcredit.rank(model, X[:5], background=X)
+    >>> ranking
+    GreedyRankings(5 samples, 4 features)
+    >>> print(ranking.to_frame()[["sample", "place", "feature"]].head(2))
+       sample  place            feature
+    0       0      1   petal width (cm)
+    0       0      2  petal length (cm)
+    """
+    given = {
+        "noise": noise,
+        "scale": scale,
+        "background": background,
+        "top": top,
+        "ties": ties,
+        "arithmetic": None if arithmetic == "double" else arithmetic,
+        "random_state": random_state,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    opened = Opened(model, X, background)
+    if isinstance(by, str) and _methods.look_up(by, "rank").name in _ranking.BY_GAPS:
+        method = _methods.look_up(by, "rank").name
+        ranked = _by_gaps(opened.checked(check_additivity), method, output, given, progress)
+    elif isinstance(by, str) or callable(by):
+        given["check_additivity"] = check_additivity
+        ranked = _by_method(opened, by, y, output, progress, given)
+    else:
+        for name in given:
+            raise TypeError(f"{name}= is for methods, and by= is a ranking already: leave it out")
+        refuse_another_order_of_rows(by, opened.given)
+        places = _ranking.ranking_of(by, opened.forest, opened.rows, output)
+        ranked = Rankings(places, None, feature_names=opened.forest.feature_names)
+    return ranked if opened.index is None else replace(ranked, index=opened.index)
+
+
+@checked
+def faithfulness(
+    model: object,
+    X: ArrayLike,
+    ranking: object,
+    metric: str = "pgi2",
+    *,
+    y: ArrayLike | None = None,
+    noise: object = None,
+    scale: object = None,
+    background: ArrayLike | None = None,
+    output: str | int | None = None,
+    k: int | None = None,
+    samples: int | None = None,
+    random_state: int = 0,
+    check_additivity: bool = True,
+    progress: bool | None = None,
+) -> np.ndarray:
+    """Measure how much predictions move if the features that a ranking names first are perturbed.
+
+    The squared prediction gap PG^2 of a set of features is the expected square of the change of the
+    prediction when they are perturbed; PGI^2 of a ranking is the mean of PG^2 of its first
+    feature, of its first two, and so on to all (gajewski2025, Eq. 2 and 3). Both are exact,
+    without sampling. Their cost grows with the square of the number of leaves: for many fully grown
+    trees, `samples` estimates them.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`.
+    X : array-like or DataFrame (n_samples, n_features)
+    ranking : Rankings, Attribution, Importance, list of names or indices, array, str or callable
+        Features, the most important first, for all rows alike or row by row (n_samples,
+        n_features). An Attribution ranks by absolute values, an Importance by values. A str is the
+        name of a method, a callable its function; see `rank`. For ``metric="pg2"`` a list may name
+        some of the features only, and a mask is accepted too: bool (n_features,) or (n_samples,
+        n_features).
+    metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
+        ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, for which all but the first features are
+        perturbed. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
+        curves are the gaps for every number of features, whose means are PGI^2 and PGU^2.
+    y : (n_samples,), optional
+        Targets of the rows, if `ranking` names a method that needs them.
+    noise : {"marginal", "normal", "laplace", "uniform"} or perturbation, optional
+        ``"marginal"``, which needs no `scale` and is taken if there is none, draws the value of a
+        perturbed feature from other rows, also labels and missing values. The others are added to
+        the value; if a `scale` is given, ``"normal"`` is taken. Or an object of
+        `splitcredit.prediction_gap.perturbations`, such as ``Laplace(0.3)``.
+    scale : float, (n_features,), Series or dict by feature, or str, optional
+        Size of added noise, in units of the features as the trees see them: standard deviation,
+        scale, or half width. ``"0.3std"`` is that many standard deviations of each feature, in the
+        background if there is one, else in X. Between the values of a feature that has few, noise
+        of such a width hardly crosses a split, which a warning says.
+    background : array-like or DataFrame (n_background, n_features), optional
+        Rows that values are drawn from. Without them, these are the rows of X, or of more than 500
+        rows 500 that are drawn with a fixed seed: pass them if X has only few rows. Also for a
+        method that needs one.
+    output : str or int, optional
+        Name or index of the output whose changes are measured, or ``"predicted"``. By default the
+        only output, or the predicted class of each row.
+    k : int, optional
+        For ``metric="pg2"``: how many of the first features of the ranking are perturbed; by
+        default all that it names.
+    samples : int, optional
+        Estimate the gaps from so many draws of the noise, instead of exactly.
+    random_state : int
+        Seed of the draws.
+    check_additivity : bool
+        See `explain`.
+    progress : bool, optional
+        As for `explain`.
+
+    Returns
+    -------
+    float64 (n_samples,), for curves (n_samples, n_features)
+        In squared units of the prediction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `rank`; and if the ranking does not fit.
+
+    Examples
+    --------
+    >>> shap = splitcredit.faithfulness(model, X[:20], "tree_shap", background=X)
+    >>> greedy = splitcredit.faithfulness(model, X[:20], "pg2_greedy", background=X)
+    >>> bool(greedy.mean() >= shap.mean())
+    True
+    >>> splitcredit.faithfulness(model, X, ["petal width (cm)"], "pg2").shape
+    (150,)
+    """
+    check_choice("metric", metric, _ranking.METRICS)
+    if k is not None and metric != "pg2":
+        raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
+    found, method_background = None, None
+    by_method = isinstance(ranking, str) or callable(ranking)
+    if by_method and _methods.is_measure(ranking):
+        found = _methods.look_up(ranking, "rank")
+        if found.name not in _ranking.BY_GAPS and found.takes("background"):
+            method_background = background
+    if method_background is not None and not _ranking.draws_rows(noise, scale):
+        background = None
+    opened = Opened(model, X, background)
+    if check_additivity:
+        opened.check()
+    forest, rows, noise, scale = _ranking.perturbed(
+        opened.forest,
+        opened.rows,
+        noise,
+        scale,
+        opened.background,
+        f"metric {metric!r}",
+        stacklevel=3,
+    )
+    if found is not None and found.name in _ranking.BY_GAPS:
+        all_asked_for = {"top": forest.n_features if k is None else k}
+        of_method: dict[str, Any] = all_asked_for if found.name == _methods.GREEDY else {}
+        ranking = _ranking.by_gaps(
+            forest, rows, found.name, noise, scale, output, progress, of_method
+        )
+    elif by_method:
+        options: dict[str, Any] = {"background": method_background, "progress": progress}
+        if found is not None and found.attributes and found.takes("output"):
+            options["output"] = output
+        ranking = rank(model, X, ranking, y=y, check_additivity=False, **options)
+    refuse_another_order_of_rows(ranking, opened.given)
+    if metric == "pg2" and _ranking.is_mask(ranking):
+        if k is not None:
+            raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
+        ranks = exact_gap.chosen_features(forest, ranking, len(rows))
+    else:
+        ranks = _ranking.ranking_of(ranking, forest, rows, output)
+    draws = {"samples": samples, "random_state": random_state}
+    return _ranking.measured(
+        forest, rows, ranks, metric, noise, scale, output, k=k, **draws, progress=progress
+    )
+
+
+def _common(output, groups, random_state):
+    """What every method takes, where it is not the default."""
+    is_default = isinstance(output, str) and output == "all"
+    return {
+        "output": None if is_default else output,
+        "groups": groups,
+        "random_state": random_state,
+    }
+
+
+def _measured(method, model, X, y, progress, common) -> Importance:
+    """The importance by a method that is given by its name or its function."""
+    of_method = _methods.call(method, "importance", progress, **common)
+    data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
+    if not _methods.is_measure(method):
+        found = of_method(model, **data)
+        return _attributed.mean_of(found) if isinstance(found, Attribution) else found
+    measure = _methods.look_up(method, "importance")
+    taken = {name: data[name] for name in data if measure.takes(name, "importance")}
+    if not measure.averages:
+        return of_method(model, **taken)
+    _methods.refuse_missing(of_method, tuple(data))
+    parameters = of_method.keywords | {"y": y} if "y" in taken else dict(of_method.keywords)
+    check = parameters.pop("check_additivity", True)
+    parameters.pop("progress", None)
+    return _attributed.averaged(measure.name, model, X, parameters, check, progress)
+
+
+def _by_gaps(opened, method, output, given, progress) -> Rankings:
+    """Rankings by exact gaps."""
+    of_method = {k: v for k, v in given.items() if k not in ("noise", "scale", "background")}
+    _methods.call(method, "rank", **of_method)  # says what the method does not take
+    forest, rows, noise, scale = _ranking.perturbed(
+        opened.forest,
+        opened.rows,
+        given.get("noise"),
+        given.get("scale"),
+        opened.background,
+        f"method {method!r}",
+        stacklevel=4,
+    )
+    return _ranking.by_gaps(forest, rows, method, noise, scale, output, progress, of_method)
+
+
+def _by_method(opened, method, y, output, progress, given) -> Rankings:
+    """Rankings by the attributions or importances of a method."""
+    model, X = opened.model, opened.given
+    if not _methods.is_measure(method):
+        del given["check_additivity"]
+        data = {"X": X} if y is None else {"X": X, "y": y}
+        found = _methods.call(method, "rank", progress, output=output, **given)(model, **data)
+        return _ranking.by_values(found, np.shape(X)[0])
+    measure = _methods.look_up(method, "rank")
+    of_rows = measure.attributes and "weigh_by" not in _methods.meant(method)[1]
+    kind = "explain" if of_rows else "importance"
+    if not measure.takes("check_additivity", kind):
+        del given["check_additivity"]
+    if of_rows:
+        if measure.takes("output") and output is None:
+            refuse_targets(opened.forest)
+            output = "predicted"
+            if not measure.takes_any_rows:
+                output = OutputIndex(exact_gap.only_output(opened.forest, None))
+        if y is not None and measure.takes("y"):
+            given["y"] = y
+        attributed = _methods.call(method, kind, progress, output=output, **given)(model, X)
+        return _ranking.by_values(attributed, len(attributed.values))
+    if not measure.refits:
+        opened.forest.prepare(opened.rows)
+    ranked = _measured(method, model, X, y, progress, given | {"output": output})
+    return _ranking.by_values(ranked, np.shape(X)[0])

@@ -1,5 +1,0 @@
-"""A drop-in for ``shap.TreeExplainer``: its names, arguments, shapes and plots."""
-
-from splitcredit.explainer.tree_explainer import TreeExplainer
-
-__all__ = ["TreeExplainer"]

@@ -1,0 +1,183 @@
+"""Attributions of the rows of an opened model, in chunks: as a whole, one by one, or as a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import numpy as np
+
+from splitcredit.kernels.results import Whole
+from splitcredit.measures import _library_values, module_of
+from splitcredit.models import _chunks, rescaling
+from splitcredit.models.opened import Opened
+from splitcredit.results.attribution import Attribution, Importance
+from splitcredit.rows import feature_groups
+from splitcredit.rows.tables import check_whole, dense, rows_at
+
+_DTYPES = ("float64", "float32")
+
+
+def explained(
+    method, model, X, parameters, dtype="float64", check_additivity=True, progress=None
+) -> Attribution:
+    """Attribute all rows by a method, with its parameters; see the measures for the others."""
+    value_dtype = _dtype(dtype)
+    opened = _opened(method, model, X, parameters)
+    if _library_values.is_needed(opened, method):
+        given = _set_by_user(parameters) | {"check_additivity": check_additivity}
+        own = _library_values.explain(opened, **given)
+        return replace(own, values=own.values.astype(value_dtype), source=opened.source)
+    parameters = _parameters(opened, method, parameters)
+    n_samples = opened.rows.shape[0]
+    of_training = "bootstrap" in getattr(module_of(method), "REQUIRES", ())
+    step = max(n_samples, 1)
+    if not of_training:
+        step = _chunks.chunk_rows(opened.forest, method, parameters)
+    whole = Whole(n_samples, value_dtype)
+    pieces = _pieces(
+        method, opened, step, parameters, value_dtype, check_additivity, progress, whole
+    )
+    joined = _chunks.joined(pieces, n_samples, whole)
+    joined = _with_rows(joined, opened.forest, opened.index, opened.rows, opened.source)
+    return replace(joined, unit=_unit(method, opened))
+
+
+def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity, progress):
+    """Yield the attributions of some rows at a time; the call itself opens the model."""
+    value_dtype = _dtype(dtype)
+    if "bootstrap" in getattr(module_of(method), "REQUIRES", ()):
+        raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
+    if chunk_rows is not None:
+        check_whole("chunk_rows", chunk_rows, 1)
+    opened = _opened(method, model, X, parameters)
+    if _library_values.is_needed(opened, method):
+        given = _set_by_user(parameters) | {"check_additivity": check_additivity}
+        return _library_values.explain_chunks(opened, chunk_rows, value_dtype, **given)
+    parameters = _parameters(opened, method, parameters)
+    step = int(chunk_rows or _chunks.chunk_rows(opened.forest, method, parameters))
+    pieces = _pieces(method, opened, step, parameters, value_dtype, check_additivity, progress)
+    return _each_with_rows(pieces, opened, _unit(method, opened))
+
+
+def averaged(method, model, X, parameters, check_additivity, progress) -> Importance:
+    """Mean absolute attributions over the rows, added over the outputs."""
+    opened = _opened(method, model, X, parameters)
+    if _library_values.is_needed(opened, method):
+        return mean_of(explained(method, model, X, parameters, "float64", check_additivity))
+    parameters = _parameters(opened, method, parameters)
+    n_samples, total = opened.rows.shape[0], np.zeros(1)
+    if n_samples == 0:
+        raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
+    step, dtype = _chunks.chunk_rows(opened.forest, method, parameters), np.dtype("float64")
+    for piece in _pieces(method, opened, step, parameters, dtype, check_additivity, progress):
+        total = total + np.abs(piece.values).sum(axis=(0, 2))
+    called = piece.parameters | {"summary": "mean |attribution|"}
+    unit = _unit(method, opened)
+    return Importance(total / n_samples, piece.feature_names, method, called, unit=unit)
+
+
+def mean_of(own) -> Importance:
+    """Mean absolute attributions over the rows of one, added over its outputs."""
+    mean = np.abs(own.values).mean(axis=0).sum(axis=1)
+    called = own.parameters | {"summary": "mean |attribution|"}
+    return Importance(mean, own.feature_names, own.method, called)
+
+
+def _set_by_user(parameters):
+    """The parameters without those that have their defaults, None and "auto"."""
+    return {k: v for k, v in parameters.items() if v is not None and v != "auto"}
+
+
+def _opened(method, model, X, parameters) -> Opened:
+    """The model and its rows as the method takes them."""
+    module = module_of(method)
+    return Opened(
+        model,
+        X,
+        parameters.get("background"),
+        has_room=True,
+        has_start=getattr(module, "ADDS_UP", False),
+        of_training="bootstrap" in getattr(module, "REQUIRES", ()),
+    )
+
+
+def _parameters(opened, method, parameters) -> dict:
+    """The parameters as each chunk takes them; ValueError if they are not for this model."""
+    parameters, forest = dict(parameters), opened.forest
+    if "model_output" in parameters:  # the core gets the forest, which does not know its units
+        rescaling.check_model(opened, parameters["model_output"])
+    if parameters.get("groups") is not None:  # each chunk reads them
+        parameters["groups"] = feature_groups.listed(parameters["groups"])
+    if opened.background is not None:
+        parameters["background"] = opened.background
+    if not getattr(module_of(method), "ADDS_UP", False) or opened.offset[0] is None:
+        return parameters
+    what = opened.offset[1]
+    if parameters.get("model_output", "raw") != "raw":
+        raise ValueError(
+            f"{what} moves each row along the curve: explain model_output='raw', or rows without it"
+        )
+    has_classes = forest.n_outputs > 1 or forest.other_class is not None
+    if parameters.get("output") == "predicted" and has_classes:
+        raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
+    return parameters
+
+
+def _pieces(method, opened, step, parameters, dtype, check_additivity, progress, whole=None):
+    """Yield the attributions of chunks, the first compared with what the model itself predicts."""
+    module, parameters = module_of(method), dict(parameters)
+    y = parameters.pop("y", None)
+    adds_up = getattr(module, "ADDS_UP", False)
+    offset = opened.offset[0] if adds_up else None
+    pieces = _chunks.attributions(
+        module.attribute,
+        opened.forest,
+        opened.rows,
+        step,
+        dtype,
+        progress,
+        parameters,
+        y=y,
+        whole=whole,
+        offset=offset,
+    )
+    is_raw = adds_up and parameters.get("model_output", "raw") == "raw"
+    output = parameters.get("output", "all")
+    for k, piece in enumerate(pieces):
+        if k == 0 and check_additivity:
+            totals = piece if is_raw and output == "all" else None
+            opened.check(totals, offset, output == "predicted")
+        yield piece
+
+
+def _unit(method, opened) -> str:
+    """The unit of the values, in words, if it is that of the prediction."""
+    module = module_of(method)
+    in_its_units = getattr(module, "ADDS_UP", False) or getattr(module, "IN_UNITS", False)
+    return opened.unit if in_its_units else ""
+
+
+def _with_rows(attribution, forest, labels, table, source):
+    """An attribution with its rows as the trees see them; those of groups of features have none."""
+    if attribution.feature_names != forest.feature_names:
+        return replace(attribution, index=labels)
+    data = dense(forest.in_order(table), forest.absent)
+    return replace(attribution, index=labels, data=data, source=source)
+
+
+def _each_with_rows(pieces, opened, unit):
+    """The attributions of chunks with their rows and unit."""
+    start, labels, source = 0, opened.index, opened.source
+    for piece in pieces:
+        rows = slice(start, start + len(piece.values))
+        own = None if source is None else replace(source, rows=rows_at(source.rows, rows))
+        index, table = None if labels is None else labels[rows], rows_at(opened.rows, rows)
+        yield _with_rows(replace(piece, unit=unit), opened.forest, index, table, own)
+        start = rows.stop
+
+
+def _dtype(dtype):
+    if not isinstance(dtype, Hashable) or dtype not in (*_DTYPES, np.float64, np.float32):
+        raise ValueError(f"dtype={dtype!r}: available are 'float64', 'float32'")
+    return np.dtype(dtype)

@@ -1,0 +1,299 @@
+"""The table of all methods: what takes them, what they need, and checks of their parameters."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from splitcredit import measures
+from splitcredit.measures import _library_values
+from splitcredit.measures._calls import needs, unknown
+from splitcredit.models import training
+from splitcredit.models.formats import to_forest
+from splitcredit.models.opened import Opened
+from splitcredit.prediction_gap import greedy, optimum
+from splitcredit.rows.names import did_you_mean
+
+# Kinds of `splits`, which people type for methods.
+KINDS = ("weight", "gain", "total_gain", "cover", "total_cover")
+
+
+# What each word in the column `needs` means, in the order in which they are listed.
+NEEDS = {
+    "y": "the targets of the rows of X",
+    "background": "rows that unknown features are taken from",
+    "impurity": "a model with an impurity for every node, as converted models have",
+    "bootstrap": (
+        "a model that says which rows each tree was grown on, as forests of scikit-learn with "
+        "bootstrap=True do, and these rows as X"
+    ),
+    "prediction": (
+        "a prediction on the scale of y: the target itself, fractions of classes, or scores whose "
+        "softmax is their probabilities"
+    ),
+    "score": "a fitted estimator with a score, or trees that are averaged",
+    "refit": "an estimator that can be fitted again",
+}
+# The ranking that is no module of `measures`; the other is `pg2_greedy`.
+OPTIMUM = "pgi2_optimum"
+GREEDY = "pg2_greedy"
+_PENALIZED = ("pg_10", "pg_hat_10", "pg_051", "pg_hat_051")
+_WEIGHED = {"": {}, "_y": {"weigh_by": "y"}, "_centered": {"weigh_by": "centered_y"}}
+# Names that are taken for a method with parameters: those of `compare`, of audits and of the study
+# trust, and two that people type.
+PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "shap": ("tree_shap", {}),
+    "pfi": ("permutation", {}),
+    "greedy": (GREEDY, {}),
+    **{name: ("penalized_gini", {"preset": name, "per_row": True}) for name in _PENALIZED},
+    **{
+        f"{rows}_shap{end}": ("oob_attributions", {"rows": rows} | more)
+        for rows in ("inbag", "oob")
+        for end, more in _WEIGHED.items()
+    },
+    "split_count": ("splits", {"kind": "weight"}),
+    "split_gain": ("splits", {"kind": "total_gain"}),
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method.
+
+    Parameters
+    ----------
+    name : str
+        The word that the functions take as ``method``, and the name of its own function.
+    functions : tuple of str
+        Those of ``explain``, ``importance`` and ``rank`` that take it. `splitcredit.faithfulness`
+        measures the ranking of each.
+    needs : tuple of str
+        Beside model and X; see `NEEDS`.
+    summary : str
+        One line.
+    """
+
+    name: str
+    functions: tuple[str, ...]
+    needs: tuple[str, ...]
+    summary: str
+
+    @property
+    def attributes(self) -> bool:
+        """Whether it attributes rows, by a function of its name."""
+        return "explain" in self.functions
+
+    @property
+    def averages(self) -> bool:
+        """Whether its importance is the mean absolute attribution over the rows."""
+        return self.attributes and not hasattr(self._module, "IMPORTANCE")
+
+    @property
+    def takes_any_rows(self) -> bool:
+        """Whether it attributes rows that the model was not fitted on, each by itself."""
+        return self.attributes and "bootstrap" not in self.needs
+
+    @property
+    def refits(self) -> bool:
+        """Whether it fits a copy of the model, which need not be fitted itself."""
+        return "refit" in self.needs
+
+    def function(self, of: str = "explain") -> Callable[..., Any]:
+        """The public function that serves ``explain``, ``importance`` or ``rank``."""
+        if self.name in (GREEDY, OPTIMUM):
+            return greedy.greedy_ranking if self.name == GREEDY else optimum.best_ranking
+        name = getattr(self._module, "IMPORTANCE", self.name) if of == "importance" else self.name
+        return getattr(self._module, name)
+
+    def takes(self, parameter: str, of: str = "explain") -> bool:
+        """Whether its function has a parameter of that name."""
+        return parameter in parameters_of(self.function(of))
+
+    def why_not(self, model: object) -> str | None:
+        """Why a fitted model is not served, in the words of the error; None if it is."""
+        try:
+            if not _library_values.is_needed(Opened(model), self.name):
+                forest = to_forest(model)
+                if hasattr(self._module, "refuse"):
+                    self._module.refuse(model, forest)
+                elif "bootstrap" in self.needs:
+                    training.refuse_untrained(forest)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return None
+
+    @property
+    def _module(self):
+        return optimum if self.name == OPTIMUM else measures.module_of(self.name)
+
+
+class MethodTable(tuple):
+    """Methods, shown as a table; `to_frame` gives a DataFrame."""
+
+    # By method: why it does not serve the model that was given, or None.
+    why_not: dict[str, str | None] | None = None
+
+    def __repr__(self):
+        rows = [("name", "functions", "needs", "what it is")]
+        rows += [(m.name, ", ".join(m.functions), ", ".join(m.needs), m.summary) for m in self]
+        if self.why_not is not None:
+            reasons = ((m, self.why_not[m.name]) for m in self)
+            rows = [("name", "functions", "needs", "whether it serves the model")] + [
+                (m.name, ", ".join(m.functions), ", ".join(m.needs), f"no: {why}" if why else "yes")
+                for m, why in reasons
+            ]
+        widths = [max(len(row[k]) for row in rows) for k in range(3)]
+        lines = [
+            "  ".join([*(row[k].ljust(widths[k]) for k in range(3)), row[3]]).rstrip()
+            for row in rows
+        ]
+        used = {need for method in self for need in method.needs}
+        return "\n".join([*lines, "", *(f"{n}: {NEEDS[n]}" for n in NEEDS if n in used)])
+
+    def to_frame(self):
+        """As a DataFrame: name, functions, needs, summary; of a model why_not, empty if served."""
+        import pandas as pd
+
+        columns = ["name", "functions", "needs", "summary"]
+        rows = [(m.name, ", ".join(m.functions), ", ".join(m.needs), m.summary) for m in self]
+        frame = pd.DataFrame(rows, columns=columns)
+        if self.why_not is None:
+            return frame
+        return frame.assign(why_not=[why or "" for why in self.why_not.values()])
+
+
+def methods(model: object = None) -> MethodTable:
+    """All methods: their names, the functions that take them, what they need, what they are.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path, optional
+        The table then says which methods serve this model, and why the others do not.
+
+    Returns
+    -------
+    MethodTable
+        A tuple of methods that shows itself as a table; ``to_frame()`` gives a DataFrame.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> table = splitcredit.methods()
+    >>> [method.name for method in table if "explain" in method.functions]
+    ['local_mdi', 'oob_attributions', 'saabas', 'tree_shap', 'tree_shap_interventional']
+    >>> next(method.needs for method in table if method.name == "ufi")
+    ('y', 'bootstrap')
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> model = ExtraTreesClassifier(5).fit(*load_iris(return_X_y=True))
+    >>> splitcredit.methods(model).why_not["ufi"][:57]
+    'this model does not say which rows each tree was grown on'
+    """
+    found = [_method(name) for name in (*measures.names(), OPTIMUM)]
+    table = MethodTable(sorted(found, key=lambda method: (-len(method.functions), method.name)))
+    if model is not None:
+        table.why_not = {method.name: method.why_not(model) for method in table}
+    return table
+
+
+def meant(method: Any) -> tuple[Any, dict]:
+    """The name, or function, that a method is given by, and its parameters; see `PRESETS`."""
+    if isinstance(method, partial):
+        return method.func, method.keywords
+    return PRESETS.get(method, (method, {})) if isinstance(method, str) else (method, {})
+
+
+def look_up(method: object, function: str) -> Method:
+    """The method of that name or function, for ``explain``, ``importance`` or ``rank``.
+
+    ValueError if the function does not take it; the message lists the methods that it takes.
+    """
+    name, _ = meant(method)
+    name = _name_of(name)
+    known = isinstance(name, str) and name in (*measures.names(), OPTIMUM)
+    if not known or function not in _method(name).functions:
+        raise ValueError(_refusal(name, function))
+    return _method(name)
+
+
+def is_measure(method: object) -> bool:
+    """Whether a method is given by its name or its function, and not a function of the user."""
+    return not callable(_name_of(meant(method)[0]))
+
+
+def call(method: object, function: str, progress: bool | None = None, **common) -> partial:
+    """The function of a method, with its parameters and those of `common` that are not None.
+
+    TypeError if the function of the method has not such a parameter; see `look_up`.
+    """
+    chosen, parameters = meant(method)
+    if is_measure(method):
+        chosen = look_up(method, function).function(function)
+    known = parameters_of(chosen)
+    has_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    given = {name: value for name, value in common.items() if value is not None} | parameters
+    for name in given:
+        if name not in known and not has_any:
+            raise TypeError(unknown(chosen, name))
+    if progress is not None and "progress" in known:
+        given["progress"] = progress
+    return partial(chosen, **given)
+
+
+def refuse_missing(of_method: partial, given=("X",)) -> None:
+    """TypeError if a parameter without a default is neither given nor in the call of a method."""
+    for name, parameter in parameters_of(of_method.func).items():
+        is_needed = parameter.default is parameter.empty and name != "model"
+        if is_needed and name not in given and name not in of_method.keywords:
+            raise TypeError(needs(of_method.func.__name__, name))
+
+
+@cache
+def parameters_of(function):
+    """Parameters by name; reading them anew would take longer than to explain one row."""
+    return inspect.signature(function).parameters
+
+
+def _name_of(function):
+    """The name of the method that a public function is of; anything else as it is."""
+    module = getattr(function, "__module__", "").rpartition(".")
+    is_public = module[0] == measures.__name__ and callable(function)
+    return module[2] if is_public and module[2] in measures.names() else function
+
+
+@cache
+def _method(name):
+    if name == OPTIMUM:
+        best = "The ranking with the largest PGI^2 of all, for up to 16 features."
+        return Method(OPTIMUM, ("rank",), (), best)
+    module = measures.module_of(name)
+    functions, needed = ("rank",), set(getattr(module, "REQUIRES", ()))
+    if name != GREEDY:
+        attributes = hasattr(module, "attribute")
+        functions = ("explain", "importance", "rank") if attributes else ("importance", "rank")
+        public = {getattr(module, name), getattr(module, getattr(module, "IMPORTANCE", name))}
+        for function in public:
+            required = parameters_of(function).values()
+            needed |= {p.name for p in required if p.default is inspect.Parameter.empty}
+    summary = module.__doc__.partition("\n")[0]
+    return Method(name, functions, tuple(n for n in NEEDS if n in needed), summary)
+
+
+def _refusal(name, function):
+    """The line that a function does not take a method, with the functions that do."""
+    method_names = ", ".join(m.name for m in methods() if function in m.functions)
+    takers = next((m.functions for m in methods() if isinstance(name, str) and m.name == name), ())
+    if takers:
+        verb = "do" if len(takers) > 1 else "does"
+        return (
+            f"{function} does not take the method {name!r}, {' and '.join(takers)} {verb}: "
+            f"available for {function} are {method_names}"
+        )
+    near = did_you_mean(name, [m.name for m in methods()] + list(PRESETS))
+    if isinstance(name, str) and name in KINDS:
+        more = "; LightGBM's gain is kind='total_gain'" if name == "gain" else ""
+        near = f" (that is splitcredit.splits(model, kind={name!r}){more})"
+    return f"unknown method {name!r}{near}: available are {method_names}"

@@ -1,0 +1,220 @@
+"""Saabas and TreeSHAP of training rows, by their out-of-bag or in-bag trees (loecher2022).
+
+Each row is explained only by the trees that were grown without it, or only by those that were grown
+on it.
+
+``attribution="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and
+SHAP_oob.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from splitcredit.kernels.tree_shap.oob import oob_tree_shap
+from splitcredit.kernels.walks.saabas import oob_saabas
+from splitcredit.measures._attributed import explained
+from splitcredit.measures._calls import checked
+from splitcredit.models.opened import Opened
+from splitcredit.models.prediction import chosen_outputs
+from splitcredit.models.training import (
+    ROWS,
+    checked_training_data,
+    checked_training_rows,
+    refuse_unbagged,
+    refuse_without_oob,
+)
+from splitcredit.results.attribution import Attribution, Importance
+from splitcredit.rows.tables import check_choice
+
+REQUIRES = ("bootstrap",)
+# The function of `splitcredit.importance`, and whether values are in units of the prediction.
+IMPORTANCE, IN_UNITS = "oob_importance", True
+
+ATTRIBUTIONS = ("saabas", "tree_shap")
+WEIGHTS = ("absolute", "y", "centered_y")
+
+
+@checked
+def oob_attributions(
+    model: object,
+    X: ArrayLike,
+    *,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    output: str | int = "all",
+    dtype: str | type = "float64",
+    check_additivity: bool = True,
+    progress: bool | None = None,
+) -> Attribution:
+    """Attributions of every training row, by its out-of-bag or in-bag trees.
+
+    In-bag rows count once, however often they were drawn. The sum over these trees is divided by
+    the number of all trees, as in the paper, so in-bag and out-of-bag values add up to the
+    attributions of the forest.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        Bagged.
+    X : array-like or DataFrame (n_train, n_features)
+        The training rows, in their order.
+    attribution : {"saabas", "tree_shap"}
+    rows : {"oob", "inbag"}
+    output : "all", or the name or index of one output
+    dtype : {"float64", "float32"}
+        Type of the values; all work is in float64.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
+
+    Returns
+    -------
+    Attribution
+        In units of the prediction. The baseline is 0: the values do not add up to a prediction.
+
+    Raises
+    ------
+    ValueError
+        If the forest is not bagged, X is not its training data, or there is no such choice.
+
+    Notes
+    -----
+    loecher2022, sections 3 (CFC_in and CFC_oob) and 4 (SHAP_in and SHAP_oob).
+
+    Examples
+    --------
+    >>> outside = splitcredit.oob_attributions(model, X, rows="oob")
+    >>> inside = splitcredit.oob_attributions(model, X, rows="inbag")
+    >>> together = outside.values + inside.values
+    >>> bool(abs(together - splitcredit.tree_shap(model, X).values).max() < 1e-12)
+    True
+    """
+    parameters = {"attribution": attribution, "rows": rows, "output": output}
+    return explained("oob_attributions", model, X, parameters, dtype, check_additivity, progress)
+
+
+def attribute(
+    forest,
+    X,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    output="all",
+) -> Attribution:
+    """Attribute the training rows, as the trees saw them."""
+    check_choice("attribution", attribution, ATTRIBUTIONS)
+    check_choice("rows", rows, ROWS)
+    kernel = {
+        "saabas": oob_saabas,
+        "tree_shap": oob_tree_shap,
+    }[attribution]
+    outputs = chosen_outputs(forest, output)
+    X = checked_training_rows(forest, X)
+    if rows == "oob":
+        refuse_without_oob(forest)
+    return Attribution(
+        values=kernel(forest, X, outputs, rows == "inbag"),
+        baseline=np.zeros(len(outputs)),
+        feature_names=forest.feature_names,
+        output_names=tuple(forest.output_names[c] for c in outputs),
+        method="oob_attributions",
+        parameters={
+            "attribution": attribution,
+            "rows": rows,
+            "output": output if isinstance(output, str) else int(output),
+        },
+    )
+
+
+@checked
+def oob_importance(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    output: str | int = "all",
+    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
+    check_additivity: bool = True,
+) -> Importance:
+    """Average ``|phi_i|`` or ``y_i phi_i`` over the training rows, by `oob_attributions`.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        Bagged.
+    X : array-like or DataFrame (n_train, n_features)
+        The training rows, in their order.
+    y : (n_train,)
+        Class labels, one-hot below, or numbers for a regressor.
+    attribution : {"saabas", "tree_shap"}
+    rows : {"oob", "inbag"}
+    output : "all", or the name or index of one output
+        Added over the outputs; for two classes, both have the same absolute values.
+    weigh_by : {"absolute", "y", "centered_y"}
+        ``"y"``: weighted CFC or SHAP, whose values may be negative. ``"centered_y"``: y minus its
+        mean.
+    check_additivity : bool
+        Whether a few rows are compared with what the model itself predicts.
+
+    Returns
+    -------
+    Importance
+        In units of the prediction; with weights, of the prediction times the target. Standard
+        errors are by rows, see Notes.
+
+    Raises
+    ------
+    ValueError
+        If the forest is not bagged, X and y are not its training data, or there is no such choice.
+
+    Notes
+    -----
+    loecher2022, sections 3 (CFC) and 4 (SHAP), and Figure 5 for SHAP weighted by the outcome.
+
+    The standard error is that of a mean over rows, the spread over the rows divided by the root of
+    their number. It takes the trees as given, and leaves out that they are grown on the same rows.
+    With ``"centered_y"`` the value is a covariance, and the spread is the root of 2 times that of
+    ``(y_i - mean y) (phi_i - mean phi)``: without signal, two rows have similar products
+    if each is explained by trees that were grown on the other.
+
+    Examples
+    --------
+    >>> scores = splitcredit.oob_importance(model, X, y, output=0, weigh_by="centered_y")
+    >>> scores.values.round(3)
+    array([0.013, 0.001, 0.023, 0.044])
+    """
+    check_choice("weigh_by", weigh_by, WEIGHTS)
+    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    forest, X = opened.forest, opened.rows
+    attributed = attribute(forest, X, attribution, rows, output)
+    _, y = checked_training_data(forest, X, y)
+    values = attributed.values
+    weighed = np.abs(values)
+    if weigh_by != "absolute":
+        targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
+        if weigh_by == "centered_y":
+            targets = targets - targets.mean(axis=0)
+        outputs = [forest.output_names.index(name) for name in attributed.output_names]
+        targets = targets[:, None, outputs]
+        weighed = values * targets
+    scores = weighed.mean(axis=0).sum(axis=1)
+    if weigh_by == "centered_y":
+        # The mean attribution adds nothing to a covariance, nor to its error. The factor is that of
+        # pairs of rows, each of which is explained by trees with the other.
+        weighed = 2**0.5 * (weighed - values.mean(axis=0) * targets)
+    error = weighed.sum(axis=2).std(axis=0) / len(values) ** 0.5
+    parameters = attributed.parameters | {"weigh_by": weigh_by}
+    names = forest.feature_names
+    return opened.finished(Importance(scores, names, attributed.method, parameters, error))
+
+
+def refuse(model, forest) -> None:
+    """Raise a ValueError if no rows are out of bag: the means over them take models of any y."""
+    refuse_unbagged(forest)
+    refuse_without_oob(forest)

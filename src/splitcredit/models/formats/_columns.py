@@ -1,0 +1,185 @@
+"""Columns of a table, and the features that the steps of a pipeline make of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from splitcredit.rows.names import names_of_columns
+
+# Attributes of fitted steps that make several features of a column, and put its name before each.
+_BY_COLUMN = ("categories_", "bin_edges_", "bsplines_")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Source:
+    """Rows that a pipeline was given, and the column of them that each feature was made of.
+
+    Parameters
+    ----------
+    rows : array or DataFrame (n_samples, n_columns), or None
+        Not a copy.
+    names : tuple of str, n_columns long
+        Of the columns that the pipeline was fitted on.
+    column : tuple of int, n_features long
+        -1 for a feature that was made of several columns, or in a way that is not known.
+    """
+
+    rows: Any
+    names: tuple[str, ...]
+    column: tuple[int, ...]
+
+    def groups(self) -> dict[str, list[int]]:
+        """The features that were made of each column, by its name."""
+        found: dict[str, list[int]] = {name: [] for name in self.names}
+        for j, k in enumerate(self.column):
+            if k >= 0:
+                found[self.names[k]].append(j)
+        return {name: features for name, features in found.items() if features}
+
+    def table(self, names, data):
+        """A DataFrame of the columns of some names, and of the features that have none."""
+        import pandas as pd
+
+        own = [k for k, name in enumerate(self.names) if name in names]
+        rows, features = self.rows, [j for j, k in enumerate(self.column) if k < 0]
+        if hasattr(rows, "iloc"):
+            labels = {str(label): k for k, label in enumerate(rows.columns)}
+            rows = rows.iloc[:, [labels[self.names[k]] for k in own]]
+        else:
+            rows = pd.DataFrame(rows[:, own]).infer_objects()
+        data = data.iloc[:, features] if hasattr(data, "iloc") else data[:, features]
+        return pd.concat([rows.reset_index(drop=True), pd.DataFrame(np.asarray(data))], axis=1)
+
+
+def shortened(names, pipelines) -> tuple[str, ...]:
+    """Names without those of the steps before them, such as ``onehot__``, if they stay distinct."""
+    steps = {"remainder"}
+    try:
+        for part in (part for pipeline in pipelines for part in pipeline.get_params().values()):
+            for kind in ("transformers", "transformer_list"):
+                steps |= {entry[0] for entry in getattr(part, kind, None) or ()}
+    except Exception:  # of steps that others wrote, which may call anything by these names
+        return tuple(names)
+    short = [_without(name, steps) for name in names]
+    count = Counter(short)
+    return tuple(cut if count[cut] == 1 else name for cut, name in zip(short, names, strict=True))
+
+
+def _without(name, steps):
+    step, _, rest = name.partition("__")
+    return _without(rest, steps) if rest and step in steps else name
+
+
+def source(pipelines, X) -> Source | None:
+    """Where the features come from; None if there are no steps, or these do not tell."""
+    import pandas as pd
+
+    if not pipelines or hasattr(X, "toarray"):
+        return None
+    try:
+        first = pipelines[0]
+        given = getattr(first, "feature_names_in_", None)
+        names = [f"x{j}" for j in range(first.n_features_in_)] if given is None else list(given)
+        _, column = _through(pipelines, names)
+    except Exception:  # of steps that others wrote, and nothing depends on what they would tell
+        return None
+    if X is not None and not hasattr(X, "iloc"):
+        labels, X = names_of_columns(X), X if isinstance(X, np.ndarray) else np.asarray(X)
+        X = X if labels is None else pd.DataFrame(X, columns=labels)
+    return Source(X, tuple(map(str, names)), tuple(column))
+
+
+def _through(steps, names):
+    """Names of what comes out of some steps, and the index of the name that each is made of."""
+    column = list(range(len(names)))
+    for step in steps:
+        made, of = _made_of(step, names)
+        names, column = made, [column[k] if k >= 0 else -1 for k in of]
+    return names, column
+
+
+def _made_of(step, names):
+    if hasattr(step, "named_steps"):
+        return _through(
+            [part for _, part in step.steps if part not in (None, "passthrough")], names
+        )
+    if hasattr(step, "output_indices_"):  # of a ColumnTransformer
+        column = _of_blocks(step, names)
+        try:
+            made = list(step.get_feature_names_out(names))
+        except Exception:  # of one of its transformers
+            made = [f"x{j}" for j in range(len(column))]
+        return made, column
+    made = list(step.get_feature_names_out(names))
+    if len(names) == 1:
+        return made, [0] * len(made)
+    if made == list(names):
+        return made, list(range(len(names)))
+    by_step = _named_by_step(step)
+    made_of = [
+        str(by_step.get(name, name.removeprefix("missingindicator_"))) for name in map(str, made)
+    ]
+    column, last = [], 0
+    for name in made_of:  # encoders go through the columns in their order
+        column.append(_named_before(step, name, names, last))
+        last = max(last, column[-1])
+    return made, column
+
+
+def _named_by_step(step):
+    """The column that each feature was made of, by names, where an encoder of others tells it."""
+    if hasattr(step, "output_to_input_"):  # of skrub
+        return step.output_to_input_
+    tables = getattr(step, "mapping", None)
+    if hasattr(step, "cols") and isinstance(tables, list):  # of category_encoders
+        return {str(name): one["col"] for one in tables for name in one["mapping"]}
+    labels = getattr(step, "encoder_dict_", {})  # of feature-engine
+    return {f"{name}_{label}": name for name, own in labels.items() for label in own}
+
+
+def _of_blocks(step, names):
+    column = [-1] * max(places.stop for places in step.output_indices_.values())
+    for block, part, chosen in step.transformers_:
+        places = step.output_indices_[block]
+        n_made = places.stop - places.start
+        own = _places(chosen, names) if n_made else []
+        of = [0] * n_made if len(own) == 1 else range(len(own))
+        if not isinstance(part, str) and len(own) > 1:
+            try:
+                _, of = _made_of(part, [names[k] for k in own])
+            except Exception:  # which leaves the other blocks as they are
+                of = ()
+        if len(of) == n_made:
+            column[places] = [own[k] if k >= 0 else -1 for k in of]
+    return column
+
+
+def _places(chosen, names) -> list[int]:
+    """Positions of the columns of a block, in any of the forms that a ColumnTransformer takes."""
+    import pandas as pd
+
+    if isinstance(chosen, slice):
+        parts = [chosen.start, chosen.stop]
+    else:
+        parts = chosen = [chosen] if np.ndim(chosen) == 0 else list(chosen)
+    places = pd.Series(range(len(names)), names)
+    by_label = any(isinstance(part, str) for part in parts)
+    return (places.loc[chosen] if by_label else places.iloc[chosen]).tolist()
+
+
+def _named_before(step, name, names, last):
+    """Index of the column whose name a feature has or begins with, from `last` on; -1 if none."""
+    if name in names:
+        return list(names).index(name)
+    if not any(hasattr(step, attribute) for attribute in _BY_COLUMN):
+        return -1
+    begins = [k for k, own in enumerate(names) if name.startswith(f"{own}_")]
+    if hasattr(step, "drop_idx_"):  # of one-hot codes, which stand for labels
+        labels = [{*map(str, own), "infrequent_sklearn"} for own in step.categories_]
+        begins = [k for k in begins if name[len(names[k]) + 1 :] in labels[k]]
+        return next((k for k in begins if k >= last), -1)
+    return max(begins, key=lambda k: len(names[k]), default=-1)

@@ -1,0 +1,155 @@
+"""Shared by converters, mostly for boosted trees, whose libraries keep values of leaves only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.kernels import leaf_means
+from splitcredit.models.categories import Categories
+
+
+class UnsupportedModelError(TypeError, ValueError):
+    """No converter knows a model. Code that was written for shap catches a ValueError."""
+
+
+def full_name(model) -> str:
+    """The name of a model's class with its package, from where it can be imported."""
+    kind = type(model)
+    parts = [part for part in kind.__module__.split(".") if not part.startswith("_")]
+    return ".".join([*parts, kind.__qualname__])
+
+
+class NoTreesError(UnsupportedModelError):
+    """A model is none of trees, or none that is known; see `splitcredit.to_forest`."""
+
+    def __init__(self, model, reason=""):
+        super().__init__(f"cannot convert {full_name(model)} to a Forest{reason}")
+
+
+# Where models of other packages keep the one that they are made around.
+INNER = ("detector_", "model_", "booster_", "boosters[i]")
+
+
+def inner_model(model) -> str | None:
+    """Where a model of another package keeps one, as an expression behind the point."""
+    own = getattr(model, "__dict__", {})
+    of_class = type(model)
+    return next((n for n in INNER if n.partition("[")[0] in own or hasattr(of_class, n)), None)
+
+
+def no_booster(model, name) -> UnsupportedModelError:
+    """The error that an object of a library is none of its models."""
+    held = inner_model(model)
+    remedy = "give the Booster or the fitted model" if held is None else f"explain model.{held}"
+    return UnsupportedModelError(f"cannot convert {name} to a Forest: {remedy}")
+
+
+# Where the impurity is that of `summarized`, and not one that the library kept.
+LEAF_VARIANCE = "leaf variance"
+
+
+def summarized(arrays, leaf_value, offsets, model, column=None, n_outputs=1) -> dict:
+    """Node arrays with mean and variance of the leaves below each node, weighted by cover.
+
+    The mean is the prediction of a row that stops at the node (Saabas' method needs it). The
+    variance is an impurity where a library keeps none: its decrease at a split is the decrease of
+    the squared error if the targets were the tree's own predictions, as in figure 1 of
+    lundberg2017. Both are built up from the leaves:
+    ``mean = s m_L + (1 - s) m_R`` and ``variance = s v_L + (1 - s) v_R + s (1 - s) (m_L - m_R)^2``
+    with s the left child's share of the cover; no difference of near-equal sums is taken.
+
+    Returns the arrays with ``value``, ``impurity`` and ``tree_offsets``. ValueError if both
+    children of a node have cover 0; the message names model and tree.
+
+    `arrays` has the children of each node as indices behind their parent, -1 at a leaf, and the
+    cover. Of values (n_nodes, n_outputs) the variances are added. With one value in each leaf,
+    `column` is the output of each tree, and the other columns of ``value`` are 0.
+    """
+    of_nodes = arrays["left"], arrays["right"], arrays["cover"]
+    values = leaf_value.T if leaf_value.ndim == 2 else [leaf_value]
+    summaries = []
+    for own in values:
+        mean, variance, uncovered = leaf_means.summaries(*of_nodes, np.ascontiguousarray(own))
+        if uncovered >= 0:
+            tree = np.searchsorted(offsets[:-1], uncovered, side="right") - 1
+            raise ValueError(
+                f"tree {tree} of this {model} has a split that no training row reached with a "
+                "weight above 0, so that its node has no mean: fit without rows of weight 0"
+            )
+        summaries.append((mean, variance))
+    value = np.column_stack([mean for mean, _ in summaries])
+    if n_outputs > 1:
+        value = np.zeros((len(leaf_value), n_outputs))
+        value[np.arange(len(value)), np.repeat(column, np.diff(offsets))] = summaries[0][0]
+    impurity = sum(variance for _, variance in summaries)
+    return {**arrays, "value": value, "impurity": impurity, "tree_offsets": offsets}
+
+
+def target_names(n_targets) -> tuple[str, ...]:
+    """Names of the outputs of a model with several targets."""
+    return tuple(f"y{k}" for k in range(n_targets))
+
+
+def of_two_classes(classes) -> dict:
+    """Fields of a Forest with one score for two classes, that of the second.
+
+    Where training had one class, the score is that of what is not this class; without labels, and
+    beside a class 0, it is called 1.
+    """
+    other, *scored = (0, 1) if classes is None or len(classes) == 0 else classes
+    if not scored:
+        scored = ["1" if other == 0 else f"not {other}"]
+    return {"output_names": (scored[0],), "other_class": str(other)}
+
+
+def class_names(classes, n_outputs) -> tuple:
+    """Names of outputs, one a class; declared classes that training lacked have their numbers."""
+    labels = () if classes is None else tuple(classes)
+    return (*labels, *range(len(labels), n_outputs))
+
+
+def frozen(arrays: dict, but: str = "") -> dict:
+    """The arrays marked read-only: handed over, so that Forest need not copy them.
+
+    `but` names a field that is no array.
+    """
+    for name, array in arrays.items():
+        if name != but:
+            array.flags.writeable = False
+    return arrays
+
+
+def members_of(words) -> np.ndarray:
+    """The bits that are set in a bitset: numbers of 32 bits, the lowest first."""
+    words = np.asarray(words, np.uint32)
+    return np.flatnonzero(words[:, None] >> np.arange(32, dtype=np.uint32) & 1)
+
+
+def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding) -> dict:
+    """Fields of a Forest for splits by categories: columns, thresholds and `Categories`.
+
+    Returns a dict: ``column``, ``threshold`` and ``categories``; nothing without splits and
+    labels.
+
+    `members` are the codes of the categories in the subset of each of `nodes`, and `left` says
+    whether they go left. For `labels` and `coding` see `Categories`.
+    """
+    if not len(nodes) and not len(labels):
+        return {}
+    number_of: dict[tuple, int] = {}
+    column = arrays["feature"].copy()
+    for k, codes in zip(np.asarray(nodes).tolist(), members, strict=True):
+        key = int(arrays["feature"][k]), tuple(int(c) for c in codes)
+        column[k] = n_features + number_of.setdefault(key, len(number_of))
+    categories = Categories(
+        feature=tuple(j for j, _ in number_of),
+        members=tuple(codes for _, codes in number_of),
+        members_left=(left,) * len(number_of),
+        labels=labels,
+        **coding,
+    )
+    if not len(nodes):
+        return {"categories": categories}
+    threshold = arrays["threshold"].copy()
+    threshold[nodes] = 0.5
+    return {"column": column, "threshold": threshold, "categories": categories}

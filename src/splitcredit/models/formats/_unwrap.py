@@ -1,0 +1,182 @@
+"""The tree model inside of pipelines, searches and the like, and what its rows go through."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+from splitcredit.models.forest import Forest
+from splitcredit.models.formats import _columns
+from splitcredit.rows.tables import dense, with_text
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What rows go through before they come to the trees.
+
+    Parameters
+    ----------
+    pipelines : tuple of fitted sklearn Pipelines that transform, in the order of their use
+    absent : float
+        What the model takes an entry for that a sparse matrix does not store: XGBoost takes it for
+        missing, the others for 0.
+    row_changing : str
+        Name and kind of a step that gave the model other training rows than it makes of the same
+        rows now; empty if there is none.
+    """
+
+    pipelines: tuple = ()
+    absent: float = 0.0
+    row_changing: str = ""
+
+    def rows(self, X):
+        """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
+        # Not by a Pipeline, which asks its last step whether it is fitted: many do not know.
+        steps = [step for pipeline in self.pipelines for _, step in pipeline.steps]
+        for step in (step for step in steps if step not in (None, "passthrough")):
+            try:
+                X = step.transform(X)
+            except Exception as error:  # of steps that others wrote
+                is_plain = isinstance(error, (TypeError, ValueError))
+                text = str(error) if is_plain else f"{type(error).__name__}: {error}"
+                text = f"X does not go through the steps before the trees: {text}"
+                if hasattr(X, "to_frame") and not hasattr(X, "columns"):
+                    text += "; X is a Series: pass a single row as a table, such as X.iloc[[0]]"
+                raise with_text(error, text) from error
+        return dense(X, self.absent) if self.pipelines else X
+
+    def training_rows(self, X):
+        """Training rows as the trees saw them when they were grown.
+
+        ValueError if a step made other rows in training, by cross-fitting or by drawing. They may
+        be random, and are not kept.
+        """
+        if self.row_changing:
+            raise ValueError(
+                f"the step {self.row_changing} gave the model other training rows than transform "
+                "gives, and they are not kept: fit the last step apart, on rows and targets that "
+                "the steps before it gave in training, such as model[:-1].fit_transform(X, y), "
+                "and pass it and them"
+            )
+        return self.rows(X)
+
+    def named(self, forest: Forest) -> Forest:
+        """The forest with the names of the transformed features, without those of the steps."""
+        if not self.pipelines:
+            return forest
+        names = forest.feature_names if forest.names_given else self.names_out()
+        if names is None or len(names) != forest.n_features:
+            return forest
+        short = self.shortened(names)
+        full = None if short == names else names
+        return replace(forest, feature_names=short, full_names=full, names_given=True)
+
+    def shortened(self, names) -> tuple[str, ...]:
+        """Names of features without those of the steps, where they stay distinct."""
+        return _columns.shortened(names, self.pipelines)
+
+    def names_out(self):
+        """Names that the last step gives out; None if there is none, or it does not know them."""
+        names = None
+        try:
+            for pipeline in self.pipelines:
+                names = pipeline.get_feature_names_out(names)
+            return None if names is None else tuple(str(name) for name in names)
+        except Exception:  # of steps that others wrote: names are not worth a failure
+            return None
+
+
+def inside(model) -> tuple[object, tuple, str]:
+    """What `unwrap` gives, the pipelines of the steps before it, and `Steps.row_changing`."""
+    pipelines, row_changing = [], ""
+    while True:
+        model = unfrozen(model)
+        if is_search(model):
+            model = _best_of(model)
+        elif is_pipeline(model):
+            pipelines += _transforming(model)
+            row_changing = row_changing or _row_changing_step(model)
+            name, model = model.steps[-1]
+            if model is None or isinstance(model, str):
+                raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
+        else:
+            return model, tuple(pipelines), row_changing
+
+
+def unfrozen(model):
+    """The model in a FrozenEstimator, which hands rows on unchanged, or the model itself."""
+    # It shows the attributes of what it holds, so only its class tells it from a search.
+    while any(base.__name__ == "FrozenEstimator" for base in type(model).__mro__):
+        model = model.estimator
+    # A detector of pyod is the isolation forest that it holds, with a threshold.
+    if type(model).__module__ == "pyod.models.iforest" and hasattr(model, "detector_"):
+        return model.detector_
+    return model
+
+
+def is_pipeline(model):
+    """Whether a model is a pipeline of scikit-learn."""
+    # Whoever holds a pipeline has imported it, so nothing is imported here.
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(model, module.Pipeline)
+
+
+def _transforming(pipeline):
+    """A pipeline of the steps before the last; those that draw training rows do nothing now."""
+    from sklearn.pipeline import Pipeline
+
+    steps = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]
+    return [Pipeline(steps)] if steps else []
+
+
+def _row_changing_step(pipeline):
+    """Name and kind of a step before the last that treats training rows in another way."""
+    for name, step in pipeline.steps[:-1]:
+        if hasattr(step, "fit_resample"):
+            return f"{name!r} ({type(step).__name__})"
+        try:
+            within = step.get_params()
+        except Exception:  # of a step that others wrote, such as one that has no such method
+            within = {}
+        frozen = tuple(f"{key}__" for key, part in within.items() if unfrozen(part) is not part)
+        if unfrozen(step) is not step:
+            continue
+        parts = [part for key, part in within.items() if not key.startswith(frozen)]
+        for part in (step, *parts):
+            if _is_cross_fitted(part):
+                return f"{name!r} ({type(part).__name__})"
+    return ""
+
+
+def _is_cross_fitted(transformer):
+    """Whether fit_transform encodes each row by the targets of other rows, as transform does not.
+
+    Encoders of that name in other packages do not all do so.
+    """
+    return any(
+        base.__name__ == "TargetEncoder" and base.__module__.startswith("sklearn.")
+        for base in type(transformer).__mro__
+    )
+
+
+def is_search(model):
+    """Whether a model is a search, which holds its best estimator."""
+    if isinstance(model, type):
+        return False
+    named = any(base.__name__ == "BaseSearchCV" for base in type(model).__mro__)
+    # Not by hasattr, which is true of every name for a CVBooster of LightGBM.
+    return named or "best_estimator_" in getattr(model, "__dict__", {})
+
+
+def _best_of(search):
+    if hasattr(search, "best_estimator_"):
+        return search.best_estimator_
+    name = type(search).__name__
+    if hasattr(search, "cv_results_"):
+        raise ValueError(
+            f"this {name} was fitted with refit=False and has no best estimator: fit it with "
+            "refit=True, or pass a fitted model"
+        )
+    from sklearn.exceptions import NotFittedError
+
+    raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")

@@ -1,0 +1,26 @@
+"""GPBoost: LightGBM's trees, beside which a model may have random effects."""
+
+from __future__ import annotations
+
+import json
+
+from splitcredit.models.formats import _nodes
+from splitcredit.models.formats.base import Format
+from splitcredit.models.formats.lightgbm import LightGBM, from_pieces
+
+
+class GPBoost(Format):
+    """Boosters; `LightGBM` reads the files."""
+
+    title = "GPBoost"
+    packages = ("gpboost",)
+
+    def forest(self, model):
+        """The fixed effects."""
+        name = type(model).__name__
+        if not hasattr(model, "model_to_string"):
+            raise _nodes.no_booster(model, name)
+        text = model.model_to_string()
+        if text.startswith("{"):
+            text = LightGBM().of_document(json.loads(text))
+        return from_pieces([text], name)

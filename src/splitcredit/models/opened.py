@@ -1,0 +1,133 @@
+"""A fitted model and its rows, opened once: what every measure, ranking and interaction takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+from splitcredit.models import _chunks
+from splitcredit.models.forest import Forest
+from splitcredit.models.formats import format_of, own, to_forest, unwrap
+from splitcredit.models.formats._columns import source
+from splitcredit.models.formats._unwrap import Steps
+from splitcredit.models.formats.containers import name_of_offset, offsets, rows_in
+from splitcredit.models.formats.units import in_words
+from splitcredit.rows.names import row_index
+from splitcredit.rows.tables import records, refuse_container
+
+
+class Opened:
+    """A model without what is wrapped around it, its trees, and rows as these trees see them.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        Anything that `splitcredit.to_forest` takes.
+    X : array-like, sparse matrix, DataFrame, DMatrix, Pool or Dataset, optional
+        Rows as the user has them.
+    background : array-like or DataFrame, optional
+        Rows that unknown features are taken from, as the user has them.
+    has_room : bool
+        Whether there is a place for what a container adds to each row beside the trees; X may be a
+        container only then.
+    has_start : bool
+        Whether the forest leaves out a model that scikit-learn's GradientBoosting starts from,
+        whose prediction is then a part of `offset`.
+    of_training : bool
+        Whether X are the training rows, which some steps of pipelines changed in training only.
+
+    Attributes
+    ----------
+    inner : the model without pipelines and searches around it
+    format : Format, what is known of its library
+    forest : Forest
+    rows : table (n_samples, n_features) as the trees see it
+    index : labels of the rows of a DataFrame, or None
+    """
+
+    def __init__(
+        self,
+        model,
+        X=None,
+        background=None,
+        *,
+        has_room=False,
+        has_start=False,
+        of_training=False,
+    ):
+        self.model = model
+        self.given = None if X is None else records(X, model)
+        self.index = row_index(self.given)
+        self._background, self._has_room, self._of_training = background, has_room, of_training
+        self.inner, self.steps = (model, Steps()) if isinstance(model, Forest) else unwrap(model)
+        self.format = format_of(self.inner)
+        # What boosting that starts from a model is without it, and the function that predicts it.
+        self._started = self.format.from_zero(self.inner) if has_start else None
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The trees, with the names of the features that a pipeline makes."""
+        if isinstance(self.model, Forest):
+            return self.model
+        inner = self.inner if self._started is None else self._started[0]
+        return self.steps.named(to_forest(inner))
+
+    @cached_property
+    def rows(self):
+        """The rows as the trees see them, as something with rows to take."""
+        forest = self.forest  # a model that is refused is refused first
+        X = rows_in(self.given, self.model) if self._has_room else self.given
+        refuse_container(X)
+        X = self.steps.training_rows(X) if self._of_training else self.steps.rows(X)
+        return _chunks.as_table(forest, X)
+
+    @cached_property
+    def background(self):
+        """The background as the trees see it; None without one."""
+        if self._background is None:
+            return None
+        return self.steps.rows(records(self._background, self.model))
+
+    @cached_property
+    def offset(self):
+        """What is added to the prediction of each row beside the trees, and what that is called.
+
+        float64 (n_samples, n_outputs) or None: the base margin of a DMatrix, the baseline of a
+        Pool, or the prediction of the model that boosting started from.
+        """
+        offset = offsets(self.given, self.forest)
+        if offset is not None:
+            return offset, name_of_offset(self.given)
+        if self._started is None:
+            return None, ""
+        start = self._started[1](self.forest.prepare(self.rows))
+        return start, "the model that this one starts from (init)"
+
+    @property
+    def units(self):
+        """What the raw prediction means; see `splitcredit.models.formats.units`."""
+        return self.format.units(self.inner)
+
+    @property
+    def unit(self) -> str:
+        """What the raw prediction is, in words."""
+        return in_words(self.units, self.forest)
+
+    @property
+    def source(self):
+        """The columns of X that the steps of a pipeline made the features of; None without."""
+        return source(self.steps.pipelines, self.given)
+
+    def checked(self, is_asked: bool = True) -> Opened:
+        """Run `check` if that is asked for, and return the opened model."""
+        if is_asked:
+            self.check()
+        return self
+
+    def check(self, piece=None, offset=None, of_class=False) -> None:
+        """Compare a few rows with the model's own prediction; ValueError if they differ."""
+        own.check(self, offset, piece, of_class)
+
+    def finished(self, importance):
+        """An importance that knows which columns a pipeline made its features of."""
+        return replace(importance, source=source(self.steps.pipelines, None))

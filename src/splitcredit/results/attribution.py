@@ -1,0 +1,543 @@
+"""Results of measures: `Attribution` to features of every row, `Importance` of features."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from splitcredit.results.plots import results as plots
+from splitcredit.results.stored import (
+    SHOWN,
+    Result,
+    arrays_of_rows,
+    check_fields,
+    more,
+    parameters_of,
+    rows_of_arrays,
+)
+from splitcredit.rows import feature_groups
+from splitcredit.rows.names import as_names, check_index, feature_index, indexed
+from splitcredit.rows.tables import numbers, rows_at
+
+
+class _OfFeatures(Result):
+    """What attributions and importances have in common."""
+
+    values: np.ndarray
+    method: str
+    parameters: dict
+    unit: str
+
+    def __len__(self):
+        """Number of rows of an Attribution, of features of an Importance."""
+        return len(self.values)
+
+    def _arrays(self, *names):
+        """These fields as arrays, and where the values come from."""
+        arrays = {name: np.asarray(getattr(self, name)) for name in (*names, "method")}
+        arrays["parameters"] = np.array(json.dumps(self.parameters, sort_keys=True))
+        return arrays | ({"unit": np.array(self.unit)} if self.unit else {})
+
+    @classmethod
+    def from_arrays(cls, arrays) -> Self:
+        """Make the result that `to_arrays` took apart.
+
+        Parameters
+        ----------
+        arrays : dict of str to array, or an open ``.npz`` file
+
+        Returns
+        -------
+        Attribution or Importance
+            Of the class on which this is called.
+
+        Raises
+        ------
+        ValueError
+            If arrays are missing, damaged, or of something else.
+        """
+        return cls(**_plain(cls, arrays))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attribution(_OfFeatures):
+    """Attributions of features, row by row and output by output, with their labels.
+
+    For measures that explain the prediction (Saabas, TreeSHAP), ``baseline`` plus the sum of
+    ``values`` over the features is the prediction. For local MDI the sum is the mean decrease
+    of impurity from the roots to the leaves of the row, and the baseline is 0.
+
+    Parameters
+    ----------
+    values : float64 or float32 (n_samples, n_features, n_outputs)
+    baseline : float64 (n_outputs,) or (n_samples, 1)
+        One row of baselines, or one baseline for each row where each row has an output of its own
+        (``output="predicted"``).
+    feature_names : tuple of str, n_features long
+    output_names : tuple of str, n_outputs long
+    method : str
+        Name of the measure: that of its file in `splitcredit.measures`.
+    parameters : dict
+        What the measure was called with.
+    output_index : int64 (n_samples,), optional
+        The class that each row explains, where that differs from row to row.
+    index : pandas.Index (n_samples,), optional
+        Labels of the rows, where they came from a DataFrame. `to_arrays` leaves them out, as not
+        all can be stored without pickling.
+    data : array or DataFrame (n_samples, n_features), optional
+        The rows as the trees see them, for plots. They are no copy, where `explain` needed none.
+    source : Source, optional
+        Of a pipeline, the rows that were given, and the column that each feature was made of; see
+        `grouped`. `to_arrays` leaves it out.
+    unit : str
+        What the raw prediction is, such as ``"log-odds"`` or ``"probability"``; "" if unknown.
+
+    Raises
+    ------
+    ValueError
+        If shapes and labels contradict each other.
+    """
+
+    values: np.ndarray
+    baseline: np.ndarray
+    feature_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    method: str
+    parameters: dict = field(default_factory=dict)
+    output_index: np.ndarray | None = None
+    index: Any = None
+    data: Any = None
+    source: Any = None
+    unit: str = ""
+
+    def __post_init__(self):
+        set_ = object.__setattr__
+        dtype = np.float32 if getattr(self.values, "dtype", None) == np.float32 else np.float64
+        set_(self, "values", _array(self.values, "values", dtype))
+        set_(self, "baseline", _array(self.baseline, "baseline"))
+        _check_origin(self)
+        set_(self, "feature_names", as_names(self.feature_names, "feature_names"))
+        set_(self, "output_names", as_names(self.output_names, "output_names"))
+        if self.output_index is not None:
+            given = numbers(self.output_index, "output_index")
+            with np.errstate(invalid="ignore"):
+                set_(self, "output_index", given.astype(np.int64))
+            if (self.output_index != given).any():
+                raise ValueError("output_index must hold whole numbers")
+        if self.values.ndim != 3:
+            raise ValueError(
+                f"values has shape {self.values.shape}, expected (n_samples, n_features, n_outputs)"
+            )
+        n, p, k = self.values.shape
+        for name, length, size in (("feature_names", p, 1), ("output_names", k, 2)):
+            if len(getattr(self, name)) != length:
+                raise ValueError(
+                    f"{len(getattr(self, name))} {name}, but values has {length} on axis {size}"
+                )
+        if self.baseline.shape not in ((k,), (n, k)):
+            raise ValueError(
+                f"baseline has shape {self.baseline.shape}, expected {(k,)} or {(n, k)}"
+            )
+        if self.output_index is not None and self.output_index.shape != (n,):
+            raise ValueError(f"output_index has shape {self.output_index.shape}, expected {(n,)}")
+        set_(self, "index", check_index(self.index, n))
+        if self.data is not None and np.shape(self.data) != (n, p):
+            raise ValueError(f"data has shape {np.shape(self.data)}, expected {(n, p)}")
+
+    def __repr__(self):
+        n, p, k = self.values.shape
+        return f"Attribution({self.method!r}, {n} samples, {p} features, {k} outputs)"
+
+    def __getitem__(self, key):
+        """Some rows as an Attribution, by position, slice or mask; of a name, its values.
+
+        A row by its position is an Attribution of one row. The values of a feature are
+        (n_samples,), or (n_samples, n_outputs) if there are several outputs. ValueError if there is
+        no such feature.
+        """
+        if isinstance(key, str):
+            values = self.values[:, feature_index(self.feature_names, key, "a feature")]
+            return values[:, 0] if values.shape[1] == 1 else values
+        rows = key
+        if not isinstance(key, slice):
+            rows = np.atleast_1d(np.arange(len(self.values))[key])
+        a_row = self.baseline.ndim == 2
+        return replace(
+            self,
+            values=self.values[rows],
+            baseline=self.baseline[rows] if a_row else self.baseline,
+            output_index=None if self.output_index is None else self.output_index[rows],
+            index=None if self.index is None else self.index[rows],
+            data=rows_at(self.data, rows),
+            source=None
+            if self.source is None
+            else replace(self.source, rows=rows_at(self.source.rows, rows)),
+        )
+
+    def _summary(self):
+        """Mean absolute values of the features with the largest, a column for each output."""
+        mean = np.abs(self.values).mean(axis=0) if len(self.values) else 0.0 * self.values.sum(0)
+        frame = largest("feature", mean, self.feature_names.__getitem__, self.output_names)
+        return frame, more(len(self.feature_names), "features")
+
+    def totals(self) -> np.ndarray:
+        """Baseline plus the sum over features, (n_samples, n_outputs)."""
+        return self.baseline + self.values.sum(axis=1, dtype=np.float64)
+
+    def to_frame(self):
+        """As a tidy DataFrame: sample, output, then one column for each feature.
+
+        ``sample`` is the position of the row. Of rows from a DataFrame the frame has the index,
+        each label as often as there are outputs. Where a feature or the index has one of these
+        names, the column is called ``sample_`` or ``output_``.
+        """
+        return tidy(self.values, self.feature_names, self.output_names, self.index)
+
+    def grouped(self, groups) -> Attribution:
+        """Attributions of groups of features: the sum of those of their features.
+
+        Sums are right where attributions add up to a total: the prediction for ``tree_shap``,
+        ``tree_shap_interventional``, ``saabas`` and ``oob_attributions``, the decrease of impurity
+        for ``local_mdi``. A sum of Shapley values is the share that the features of the group have
+        together; it is not the Shapley value of a game in which the group joins as one player:
+        for that, pass the groups to ``explain(..., method="tree_shap", groups=groups)``.
+        The places of ``pg2_greedy`` cannot be added.
+
+        Parameters
+        ----------
+        groups : dict of str to list of str or int, or "columns"
+            Name of each group, and its features by name or index. A feature is in one group at
+            most; those in none stay as they are, behind the groups. ``"columns"`` is for a
+            pipeline: the features that its steps made of one column, such as one-hot codes, are a
+            group of the name of that column, whose values and labels plots show.
+
+        Returns
+        -------
+        Attribution
+            Without `data`, but for ``"columns"``.
+
+        Raises
+        ------
+        ValueError
+            If a feature is unknown or in two groups, a name occurs twice, the values cannot be
+            added, or no step tells the columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splitcredit import Attribution
+        >>> values = np.array([[[1.0], [2.0], [4.0]]])
+        >>> a = Attribution(values, [0.0], ["red", "blue", "size"], ["output"], "saabas")
+        >>> a.grouped({"color": ["red", "blue"]}).to_frame()
+           sample  output  color  size
+        0       0  output    3.0   4.0
+        """
+        return feature_groups.of_attribution(self, groups)
+
+    def plot(
+        self, ax=None, output=None, top: int = 20, X=None, *, kind=None, row=None, feature=None
+    ):
+        """Draw the attributions, the features with the largest mean ``|value|`` on top.
+
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure if not given.
+        output : str or int, optional
+            Name or index of the output to draw.
+        top : int
+            Most features that are drawn.
+        X : array-like or DataFrame (n_samples, n_features), optional
+            The rows that were explained; by default `data`.
+        kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
+            ``"beeswarm"`` is a dot for each row, colored by the value of the feature.
+            ``"bar"`` shows the mean ``|value|``, with one part for each output. ``"waterfall"``
+            goes from the baseline of one row to what it gets with all features. ``"scatter"`` shows
+            the attributions of one feature against its values. Its color is the feature that
+            explains most of their variance among rows with similar values of the first: by a line
+            within each of ten groups of rows. ``"heatmap"`` has a color for each row and feature,
+            with rows in the order of their predictions. By default dots for one output, and bars
+            for several.
+        row : int, optional
+            Position of the row of a waterfall; not needed if there is one.
+        feature : str or int, optional
+            Name or index of the feature of a scatter; by default that with the largest mean
+            ``|value|``.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ValueError
+            If there is no such output, kind, row or feature, `top` is no whole number from 1, X has
+            not the shape and the columns of the rows that were explained, or the kind needs X or
+            one output.
+        """
+        return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
+
+    def to_shap(self, X=None):
+        """As a ``shap.Explanation``, for shap's plots; needs shap.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n_samples, n_features), optional
+            The rows that were explained, whose values plots show; by default `data`.
+
+        Returns
+        -------
+        shap.Explanation
+            Values are (n_samples, n_features), or (n_samples, n_features, n_outputs) if there are
+            several outputs; then take one for plots that show one: ``explanation[:, :, 0]``.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If shap is not installed.
+        ValueError
+            If X has not the shape and the columns of the rows that were explained.
+        """
+        return plots.explanation(self, X)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Every field but `index` and `source` as arrays for `numpy.savez`; None is left out.
+
+        Of labels in `data` the array has codes, and ``data_labels`` has the labels as text.
+        """
+        arrays = self._arrays("values", "baseline", "feature_names", "output_names")
+        if self.output_index is not None:
+            arrays["output_index"] = self.output_index
+        return arrays if self.data is None else arrays | arrays_of_rows(self.data)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(_OfFeatures):
+    """Global importances of the features, with their labels.
+
+    Parameters
+    ----------
+    values : float64 (n_features,)
+    feature_names : tuple of str, n_features long
+    method : str
+        Name of the measure: that of its file in `splitcredit.measures`.
+    parameters : dict
+        What the measure was called with, and what it counted, such as ``n_permutations``.
+    standard_error : float64 (n_features,), optional
+        Standard error of each value; NaN where the measure estimates none.
+    unit : str
+        Of mean attributions: what the raw prediction is; see `Attribution`.
+    source : Source, optional
+        Of a pipeline, the column that each feature was made of; `to_arrays` leaves it out.
+
+    Raises
+    ------
+    ValueError
+        If shapes and labels contradict each other.
+    """
+
+    values: np.ndarray
+    feature_names: tuple[str, ...]
+    method: str
+    parameters: dict = field(default_factory=dict)
+    standard_error: np.ndarray | None = None
+    unit: str = ""
+    source: Any = None
+
+    def __post_init__(self):
+        set_ = object.__setattr__
+        set_(self, "values", _array(self.values, "values"))
+        set_(self, "feature_names", as_names(self.feature_names, "feature_names"))
+        _check_origin(self)
+        error = self.standard_error
+        error = np.full(self.values.shape, np.nan) if error is None else error
+        set_(self, "standard_error", _array(error, "standard_error"))
+        expected = (len(self.feature_names),)
+        for name in ("values", "standard_error"):
+            if getattr(self, name).shape != expected:
+                shape = getattr(self, name).shape
+                raise ValueError(f"{name} has shape {shape}, expected {expected}")
+
+    def __repr__(self):
+        return f"Importance({self.method!r}, {len(self.values)} features)"
+
+    def __getitem__(self, key):
+        """The value of a feature, by its name or index; ValueError if there is no such feature."""
+        return float(self.values[feature_index(self.feature_names, key, "a feature")])
+
+    def to_frame(self):
+        """As a DataFrame with one row for each feature: feature, value, standard_error.
+
+        The largest value is first. The standard error is missing where the measure estimates none,
+        such as AIR.
+        """
+        import pandas as pd
+
+        order = np.argsort(-self.values, kind="stable")
+        names = [self.feature_names[j] for j in order]
+        columns = {"feature": names, "value": self.values[order]}
+        return pd.DataFrame({**columns, "standard_error": self.standard_error[order]})
+
+    def _summary(self):
+        """The first rows of `to_frame`, without errors if there are none."""
+        frame = self.to_frame().head(SHOWN)
+        frame = frame if np.isfinite(self.standard_error).any() else frame.iloc[:, :2]
+        return frame, more(len(self.feature_names), "features")
+
+    def grouped(self, groups) -> Importance:
+        """Importances of groups of features: the sum of those of their features.
+
+        Sums are right for measures that add up what the splits on a feature do (``mdi``,
+        ``mdi_oob``, ``ufi``, ``penalized_gini``, ``air``) or that divide a total (``sage``). They
+        are refused for ``mda``, which permutes one feature at a time, and for mean absolute
+        attributions: group the `Attribution` instead.
+
+        Parameters
+        ----------
+        groups : dict of str to list of str or int, or "columns"
+            As for `Attribution.grouped`.
+
+        Returns
+        -------
+        Importance
+            The standard error of a sum is the sum of the standard errors, which it cannot exceed.
+
+        Raises
+        ------
+        ValueError
+            As `Attribution.grouped`.
+
+        Examples
+        --------
+        >>> from splitcredit import Importance
+        >>> Importance([1.0, 2.0, 4.0], ["red", "blue", "size"], "mdi").grouped(
+        ...     {"color": ["red", "blue"]}
+        ... ).to_frame()
+          feature  value  standard_error
+        0    size    4.0             NaN
+        1   color    3.0             NaN
+        """
+        return feature_groups.of_importance(self, groups)
+
+    def plot(self, ax=None, top: int = 20):
+        """Draw the importances as bars, the largest on top, with standard errors if there are any.
+
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure if not given.
+        top : int
+            Most features that are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return plots.of_importance(self, ax, top)
+
+    @staticmethod
+    def side_by_side(importances, top: int = 20):
+        """Draw importances of several measures, a panel for each, in its own units.
+
+        The features have the same order in all panels: that of their mean place over the measures.
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        importances : list of Importance, or dict of str to Importance
+            Of the same features; the names of a dict stand over the panels.
+        top : int
+            Most features that are drawn.
+
+        Returns
+        -------
+        array of matplotlib Axes (n_importances,)
+
+        Raises
+        ------
+        ValueError
+            If there are none, they are not of the same features, or `top` is no whole number
+            from 1.
+        """
+        return plots.side_by_side(importances, top)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Every field but `source` as an array that `numpy.savez` can store."""
+        return self._arrays("values", "standard_error", "feature_names")
+
+
+def from_arrays(arrays) -> Attribution | Importance:
+    """Whichever of the two wrote the arrays.
+
+    Raises
+    ------
+    ValueError
+        If arrays are missing, damaged, or of something else.
+
+    Examples
+    --------
+    >>> from splitcredit.results.attribution import Importance, from_arrays
+    >>> from_arrays(Importance([1.0, 2.0], ["dose", "age"], "mdi").to_arrays())
+    Importance('mdi', 2 features)
+    """
+    of_features = "values" in arrays and arrays["values"].ndim == 1
+    kind = Importance if of_features else Attribution
+    return kind.from_arrays(arrays)
+
+
+def tidy(values, names, output_names, index):
+    """A DataFrame of values (n_samples, n_names, n_outputs): sample, output, a column each name."""
+    import pandas as pd
+
+    n, p, k = values.shape
+    frame = pd.DataFrame(values.transpose(0, 2, 1).reshape(n * k, p), columns=list(names))
+    frame.insert(0, "sample", np.repeat(np.arange(n), k), allow_duplicates=True)
+    frame.insert(1, "output", np.tile(np.array(output_names), n), allow_duplicates=True)
+    return indexed(frame, index, k, own=2)
+
+
+def largest(what, mean, name_of, output_names):
+    """A DataFrame of the largest of mean absolute values (n_names, n_outputs), with their names."""
+    import pandas as pd
+
+    order = np.argsort(-mean.sum(axis=1), kind="stable")[:SHOWN]
+    one = len(output_names) == 1
+    columns = ["mean |value|"] if one else [f"mean |value|, {n}" for n in output_names]
+    frame = pd.DataFrame(mean[order], columns=columns)
+    frame.insert(0, what, [name_of(i) for i in order])
+    return frame
+
+
+def _array(given, name, dtype=np.float64):
+    """What was given as an array; as it is, if it has the type."""
+    return given if getattr(given, "dtype", None) == dtype else numbers(given, name).astype(dtype)
+
+
+def _check_origin(result):
+    """Refuse a method that is no name, and parameters that are none."""
+    for name, kind in (("method", str), ("parameters", dict)):
+        if not isinstance(getattr(result, name), kind):
+            raise ValueError(f"{name} is {getattr(result, name)!r}, expected a {kind.__name__}")
+
+
+def _plain(kind, arrays):
+    """Stored arrays as the arguments they came from."""
+    fields = dict(arrays)
+    labels = fields.pop("data_labels", None)
+    check_fields(kind, fields)
+    for name in {"method", "unit"} & set(fields):
+        fields[name] = fields[name].item()
+    if "parameters" in fields:
+        fields["parameters"] = parameters_of(fields["parameters"].item())
+    for name in {"feature_names", "output_names"} & set(fields):
+        fields[name] = tuple(fields[name].tolist())
+    if labels is not None:
+        fields["data"] = rows_of_arrays(fields["data"], labels, fields["feature_names"])
+    return fields

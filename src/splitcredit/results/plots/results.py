@@ -1,0 +1,171 @@
+"""What results draw, after checks of what they are to show, and results in the form of shap's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.results.plots import drawing, kinds
+from splitcredit.results.plots.drawing import label, wrapped
+from splitcredit.rows.names import feature_index, index_of, rows_to_show
+from splitcredit.rows.tables import check_choice, check_whole
+
+# Panels beside each other.
+_PANELS = 5
+
+
+def _checked_top(top):
+    if top is not None:
+        check_whole("top", top, 1)
+    return top
+
+
+def of_importance(importance, ax, top):
+    """See `Importance.plot`."""
+    order = np.argsort(-importance.values, kind="stable")[: _checked_top(top)][::-1]
+    ax = drawing.new_axes(ax, len(order), importance.feature_names)
+    drawing.bars(ax, importance.values[order], importance.standard_error[order])
+    output = importance.parameters.get("output")
+    counted = drawing.unit(
+        importance, output if isinstance(output, str) and output != "all" else ""
+    )
+    if "mean |attribution|" in importance.parameters.values():
+        counted = f"mean |contribution| to the {counted}"
+    label(ax, importance, order, wrapped(f"{counted or 'importance'} ({importance.method})"))
+    return ax
+
+
+def side_by_side(importances, top=20):
+    """See `Importance.side_by_side`."""
+    named = _by_label(importances)
+    features = next(iter(named.values())).feature_names
+    for name, one in named.items():
+        if sorted(one.feature_names) != sorted(features):
+            raise ValueError(
+                f"{name!r} is of the features {list(one.feature_names)[:5]}, and another measure "
+                f"of {list(features)[:5]}: pass importances of the same features"
+            )
+    places = [[one.feature_names.index(name) for name in features] for one in named.values()]
+    values = np.array([one.values[j] for one, j in zip(named.values(), places, strict=True)])
+    errors = [one.standard_error[j] for one, j in zip(named.values(), places, strict=True)]
+    rank = np.argsort(np.argsort(-values, axis=1, kind="stable"), axis=1).mean(axis=0)
+    order = np.argsort(rank, kind="stable")[: _checked_top(top)][::-1]
+    axes = _panels(len(named), len(order))
+    for k, (ax, (name, one)) in enumerate(zip(axes, named.items(), strict=True)):
+        drawing.bars(ax, values[k, order], errors[k][order])
+        label(ax, one, [places[k][j] for j in order], wrapped(drawing.unit(one), 22))
+        ax.set_title(drawing.shortened(name, 20), fontsize="small")
+        ax.xaxis.label.set_size("x-small")
+        ax.tick_params("x", labelsize="x-small")
+        ax.locator_params("x", nbins=2)
+        if k % _PANELS:
+            ax.tick_params("y", labelleft=False)
+            for note in ax.texts:
+                note.set_visible(False)
+    return axes
+
+
+def _by_label(importances):
+    """Importances by what is written over them: their labels, or their methods."""
+    if hasattr(importances, "items"):
+        named = {str(name): one for name, one in importances.items()}
+    else:
+        named = {}
+        for one in importances:
+            twins = sum(one.method == other.method for other in named.values())
+            named[f"{one.method} ({twins + 1})" if twins else one.method] = one
+    if not named:
+        raise ValueError("no importances are given: pass at least one")
+    return named
+
+
+def _panels(n_panels, n_features):
+    """Axes (n_panels,) in rows of a few."""
+    columns = min(n_panels, _PANELS)
+    rows = -(-n_panels // columns)
+    size = 2.2 + 1.5 * columns, rows * (0.9 + 0.28 * max(n_features, 1))
+    figure = drawing.pyplot().figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax in axes[n_panels:]:
+        ax.remove()
+    return axes[:n_panels]
+
+
+def of_attribution(attribution, ax, output, top, X, kind, row, feature):
+    """See `Attribution.plot`."""
+    n, p, _ = attribution.values.shape
+    if X is not None and np.shape(X) != (n, p):
+        raise ValueError(
+            f"X has shape {np.shape(X)}, and {(n, p)} was explained: pass the same rows, as the "
+            "trees see them"
+        )
+    names = attribution.output_names
+    outputs = [*range(len(names))] if output is None else [index_of(names, output, "output")]
+    shown = [names[c] for c in outputs]
+    if kind is not None:
+        _check_kind(kind, n, shown)
+    means = np.zeros((p, len(outputs)))
+    if n:
+        means = np.abs(attribution.values[:, :, outputs]).mean(axis=0, dtype=np.float64)
+    ranking = np.argsort(-means.sum(axis=1), kind="stable")
+    order = ranking[: _checked_top(top)][::-1]
+    X = attribution.data if X is None else rows_to_show(X, attribution.feature_names)
+    if kind == "waterfall":
+        return kinds.waterfall(attribution, ax, outputs[0], top, X, row)
+    if kind == "scatter":
+        known = attribution.feature_names
+        j = ranking[0] if feature is None else feature_index(known, feature, "feature")
+        return kinds.scatter(attribution, ax, outputs[0], X, j)
+    if kind == "heatmap":
+        return kinds.heatmap(attribution, ax, outputs[0], order)
+    ax = drawing.new_axes(ax, len(order), attribution.feature_names)
+    what = "contribution"
+    if len(outputs) > 1 or kind == "bar":
+        kinds.stacked_bars(ax, means[order], shown)
+        what = "mean |contribution|"
+    else:
+        colors = None if X is None else drawing.numbers(X)[:, order]
+        kinds.swarms(ax, attribution.values[:, order, outputs[0]], colors)
+    label(ax, attribution, order, drawing.title(attribution, outputs, what))
+    return ax
+
+
+def _check_kind(kind, n, outputs):
+    """Refuse a kind that there is not, or that does not show what is to be drawn."""
+    check_choice("kind", kind, kinds.KINDS)
+    if kind != "bar" and len(outputs) > 1:
+        raise ValueError(f"kind={kind!r} shows one output: pass output=, one of {outputs[:10]}")
+    if kind not in ("bar", "beeswarm") and n == 0:
+        raise ValueError(f"kind={kind!r} shows rows, and none were explained: explain some")
+
+
+def imported_shap():
+    """The package shap; ModuleNotFoundError if it is not installed."""
+    try:
+        import shap
+    except ModuleNotFoundError as error:
+        if error.name != "shap":
+            raise
+        raise ModuleNotFoundError(
+            "a shap.Explanation needs shap, which is not installed: pip install shap", name="shap"
+        ) from None
+    return shap
+
+
+def explanation(result, X):
+    """See `Attribution.to_shap` and `Interactions.to_shap`."""
+    shap = imported_shap()
+    values, n_outputs = result.values, result.values.shape[-1]
+    shape, given = (len(values), len(result.feature_names)), np.shape(X)
+    if X is not None and given != shape:
+        raise ValueError(f"X has shape {given}, and {shape} was explained: pass the same rows")
+    data = getattr(result, "data", None)
+    data = data if X is None else rows_to_show(X, result.feature_names)
+    base = np.broadcast_to(result.baseline, (len(values), n_outputs)).copy()
+    is_one = n_outputs == 1
+    return shap.Explanation(
+        values=values[..., 0] if is_one else values,
+        base_values=base[:, 0] if is_one else base,
+        data=None if data is None else np.asarray(data),
+        feature_names=list(result.feature_names),
+        output_names=None if is_one else list(result.output_names),
+    )

@@ -1,0 +1,119 @@
+"""Groups of features: who is in which, and sums over them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from splitcredit.rows.names import feature_index
+from splitcredit.rows.tables import check_choice
+
+# Method -> why its values cannot be added.
+_NOT_ADDED = {
+    "pg2_greedy": "they are places in a ranking",
+    "mda": "it permutes one feature at a time; permuting several together has another effect",
+}
+
+
+def of_attribution(attribution, groups):
+    """See `Attribution.grouped`."""
+    _check_added(attribution)
+    data = None
+    if isinstance(groups, str):
+        source = _source(attribution, groups)
+        groups = source.groups()
+        data = source.table(groups, attribution.data)
+    names, members = _partition(attribution.feature_names, groups)
+    shape = (len(attribution.values), len(names), attribution.values.shape[2])
+    values = np.empty(shape, attribution.values.dtype)
+    for k, features in enumerate(members):
+        total = attribution.values[:, features].sum(axis=1, dtype=np.float64)
+        values[:, k] = total
+    return replace(attribution, values=values, feature_names=names, data=data, source=None)
+
+
+def _source(result, groups):
+    """The columns that the features were made of; ValueError if they are not known."""
+    check_choice("groups", groups, ("columns",))
+    # A step may name more or fewer features than it makes.
+    if result.source is None or len(result.source.column) != len(result.feature_names):
+        raise ValueError(
+            "groups='columns' is for results of a pipeline whose steps tell which column each "
+            "feature was made of: pass a dict of the features of each group"
+        )
+    return result.source
+
+
+def of_importance(importance, groups):
+    """See `Importance.grouped`."""
+    _check_added(importance)
+    absolute = "mean |attribution|" in importance.parameters.values()
+    if absolute or importance.parameters.get("weigh_by") == "absolute":
+        raise ValueError(
+            f"these importances by {importance.method} are means of absolute values, which cannot "
+            "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
+        )
+    if isinstance(groups, str):
+        groups = _source(importance, groups).groups()
+    names, members = _partition(importance.feature_names, groups)
+    values = [importance.values[features].sum() for features in members]
+    error = [importance.standard_error[features].sum() for features in members]
+    no_more = {"standard_error": error, "source": None}
+    return replace(importance, values=values, feature_names=names, **no_more)
+
+
+def players(feature_names, groups):
+    """Names of the groups and of the features in none, and the group of each feature.
+
+    ValueError if a feature is unknown or in two groups, or a name occurs twice.
+    """
+    names, members = _partition(feature_names, groups)
+    group_of = {j: k for k, features in enumerate(members) for j in features}
+    return names, tuple(group_of[j] for j in range(len(feature_names)))
+
+
+def listed(groups) -> dict:
+    """Groups with their features as lists, which can be read more than once.
+
+    ValueError if they are no dict, or a group is no list of features.
+    """
+    if not hasattr(groups, "items"):
+        raise ValueError(
+            f"groups={groups!r}: expected a dict, the features of each group by its name"
+        )
+    for group, features in groups.items():
+        is_one = isinstance(features, (str, int, np.integer))
+        if is_one or not hasattr(features, "__iter__"):
+            raise ValueError(f"group {group!r} is {features!r}: give a list of features")
+    return {group: list(features) for group, features in groups.items()}
+
+
+def _check_added(result):
+    if result.method in _NOT_ADDED:
+        raise ValueError(
+            f"values of {result.method} cannot be added, because {_NOT_ADDED[result.method]}"
+        )
+
+
+def _partition(feature_names, groups):
+    """Names of the groups and of the features in none, and the indices of the features of each."""
+    groups = listed(groups)
+    group_of, members = {}, []
+    for group, features in groups.items():
+        who = f"group {group!r}"
+        indices = [feature_index(feature_names, feature, who) for feature in features]
+        for j in indices:
+            if j in group_of:
+                raise ValueError(
+                    f"feature {feature_names[j]!r} is in {group_of[j]!r} and in {group!r}: put it "
+                    "into one group, once"
+                )
+            group_of[j] = group
+        members.append(indices)
+    ungrouped = [j for j in range(len(feature_names)) if j not in group_of]
+    names = [*(str(group) for group in groups), *(feature_names[j] for j in ungrouped)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{twice[:5]} would be the name of a group and of a feature: rename it")
+    return tuple(names), [*members, *([j] for j in ungrouped)]

@@ -1,0 +1,340 @@
+"""All measures of one model side by side, with intervals, and why the others do not apply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from splitcredit.api import explain_chunks, importance
+from splitcredit.measures import _methods
+from splitcredit.measures._calls import checked, needs
+from splitcredit.measures._methods import PRESETS
+from splitcredit.models.forest import part
+from splitcredit.models.formats import format_of
+from splitcredit.results import progress_bar
+from splitcredit.results.attribution import Importance
+from splitcredit.views.auditing import pictures
+from splitcredit.views.auditing.subject import EXPLAINED, Subject, Z, unfitted_copy
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Groups of trees whose spread gives a standard error, and permutations of SAGE.
+GROUPS, PERMUTATIONS = 10, 512
+# Rows of a background, rows for SAGE and permutations, and rows that a copy is fitted on.
+BACKGROUND, SCORED, FITTED = 50, 500, 2_000
+# (row, tree) pairs of SHAP of training rows, (row, tree, feature) triples of MDA, and numbers of
+# attributions that are kept.
+SHAP_PAIRS, TRIPLES, KEPT = 200_000, 20_000_000, 50_000_000
+
+
+# Methods that are of test rows, if there are any.
+OF_SCORES = ("permutation", "sage")
+
+
+class Measure(NamedTuple):
+    """How an importance is computed, and what its standard error is over."""
+
+    method: str  # with its parameters, as `splitcredit.importance` takes it
+    parameters: dict = MappingProxyType({})  # type: ignore[assignment]
+    over: str = ""  # "rows", "trees", or "own" for that of the measure
+    in_copies: bool = False  # whether it is cheap enough to measure copies of the model
+
+    @property
+    def needs(self):
+        """What the method needs beside a model and X."""
+        return _methods.look_up(self.method, "importance").needs
+
+    def call(self, function="importance", **more):
+        """The function of the method, with its parameters and more."""
+        parameters = {**self.parameters, **more}
+        return _methods.call(self.method, function, **parameters)
+
+
+# One line a measure: a new one appears in every table and picture. `importance` takes the names.
+MEASURES = {
+    "mdi": Measure("mdi", over="trees", in_copies=True),
+    "mdi_oob": Measure("mdi_oob", over="trees", in_copies=True),
+    "ufi": Measure("ufi", over="trees", in_copies=True),
+    "pg_hat_10": Measure(*PRESETS["pg_hat_10"], over="trees", in_copies=True),
+    "air": Measure("air"),
+    "mda": Measure("mda", over="own", in_copies=True),
+    "permutation": Measure("permutation", {"n_repeats": 5}, over="own", in_copies=True),
+    "sage": Measure("sage", {"n_permutations": PERMUTATIONS}, over="own"),
+    "local_mdi": Measure("local_mdi", over="rows"),
+    "saabas": Measure("saabas", over="rows"),
+    "tree_shap": Measure("tree_shap", over="rows", in_copies=True),
+    "tree_shap_interventional": Measure("tree_shap_interventional", over="rows"),
+    "inbag_shap": Measure(*PRESETS["inbag_shap"], over="rows"),
+    "oob_shap": Measure(*PRESETS["oob_shap"], over="rows"),
+    "oob_shap_centered": Measure(*PRESETS["oob_shap_centered"], over="trees", in_copies=True),
+    "split_count": Measure("splits", in_copies=True),
+    "split_gain": Measure(*PRESETS["split_gain"]),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Importances of one model by every measure that applies.
+
+    Parameters
+    ----------
+    importances : dict of str to Importance
+        By measure. A standard error is NaN where none can be had.
+    not_applicable : dict of str to str
+        By measure: why it does not apply.
+    feature_names : tuple of str
+    notes : tuple of str
+        What was cut down.
+    """
+
+    importances: dict[str, Importance]
+    not_applicable: dict[str, str]
+    feature_names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self):
+        n, p = len(self.importances), len(self.feature_names)
+        return f"Comparison({n} measures, {p} features, {len(self.not_applicable)} not applicable)"
+
+    def to_frame(self) -> pd.DataFrame:
+        """As a tidy DataFrame: a row for each measure and feature.
+
+        Returns
+        -------
+        DataFrame
+            ``measure, feature, value, standard_error, low, high, place, why_empty``; `low` and
+            `high` are the ends of the 95 % interval, `place` is 1 for the largest value. A measure
+            that does not apply has one row, with the reason in `why_empty`.
+        """
+        columns = "measure feature value standard_error low high place why_empty".split()
+        rows: list[Any] = []
+        for name, found in self.importances.items():
+            values, error = found.values, np.asarray(found.standard_error)
+            place = pd.Series(-values).rank(method="min").astype(int)
+            parts = zip(self.feature_names, values, error, place, strict=True)
+            rows += [(name, f, v, e, v - Z * e, v + Z * e, int(k), "") for f, v, e, k in parts]
+        nan = [np.nan] * 5
+        rows += [(name, "", *nan, why) for name, why in self.not_applicable.items()]
+        return pd.DataFrame(rows, columns=columns)
+
+    def agreement(self) -> pd.DataFrame:
+        """Rank correlations of the orders, by pairs of measures.
+
+        Returns
+        -------
+        DataFrame
+            Spearman's coefficient; NaN where a measure gives all features the same value.
+        """
+        values = {name: found.values for name, found in self.importances.items()}
+        return pd.DataFrame(values).rank().corr(method="pearson")
+
+    def plot(self, top: int = 15) -> Any:
+        """Draw all measures side by side, each on the scale of its largest value.
+
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        top : int
+            Most features that are drawn: those with the best mean place.
+
+        Returns
+        -------
+        matplotlib Figure
+        """
+        return pictures.side_by_side(self, top)
+
+
+@checked
+def compare(
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    X_test: ArrayLike | None = None,
+    y_test: ArrayLike | None = None,
+    *,
+    progress: bool | None = None,
+    random_state: int = 0,
+) -> Comparison:
+    """Compare the importances of a fitted model by every measure that applies.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `splitcredit.explain`. Of a pipeline the features are those that the trees see.
+    X, y : array-like or DataFrame (n_samples, n_features), and (n_samples,)
+        The training rows in their order, for measures by out-of-bag rows. Any other rows will do
+        for the rest.
+    X_test, y_test : as X and y, optional
+        Rows that the model has not seen, for permutation and SAGE; without them X is taken.
+    progress : bool, optional
+        See `splitcredit.explain`.
+    random_state : int
+        Seed of all draws of rows and permutations.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the model cannot be converted, X or y does not fit it, or it has several targets.
+
+    Notes
+    -----
+    Attributions are means of their absolute values over 500 rows. Standard errors are over these
+    rows; over ten groups of trees, for measures that are means over trees; or those of the measure.
+    Large models and tables are cut down to some trees or rows, and `Comparison.notes` says which.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from xgboost import XGBClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = XGBClassifier(n_estimators=5).fit(X, y)
+    >>> comparison = splitcredit.compare(model, X, y)
+    >>> comparison.not_applicable["ufi"][:58]
+    'this model does not say which rows each tree was grown on,'
+    >>> comparison.agreement().loc["mdi", "saabas"].round(1)
+    np.float64(1.0)
+    """
+    subject = Subject(model, X, y, X_test, y_test, random_state)
+    with progress_bar.bar(len(MEASURES), progress, "measures") as done:
+        return compared(subject, done=done)
+
+
+def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Comparison:
+    """`compare` what is open already, by the measures of these names."""
+    importances, reasons = {}, {}
+    for name in names:
+        try:
+            found = measured(subject, name)
+            if np.isfinite(found.values).all():
+                importances[name] = found
+            else:
+                reasons[name] = "it gives values that are no numbers"
+        except (TypeError, ValueError, ModuleNotFoundError) as error:
+            reasons[name] = str(error).partition("\n")[0]
+        done(1)
+    if len(names) == len(MEASURES):
+        for method in _methods.methods():
+            if "importance" not in method.functions:
+                reasons[method.name] = (
+                    f"it orders the features of single rows, for {', '.join(method.functions)}"
+                )
+    return Comparison(importances, reasons, subject.names, tuple(subject.notes))
+
+
+def measured(subject: Subject, name: str) -> Importance:
+    """The importance by one measure, with its standard error or NaN.
+
+    TypeError or ValueError if it does not apply; the message says why.
+    """
+    measure = MEASURES[name]
+    if "y" in measure.needs and subject.y is None:
+        raise TypeError(needs(f"method {measure.method!r}", "y"))
+    if "bootstrap" in measure.needs:
+        if subject.why_not_bagged:
+            raise ValueError(subject.why_not_bagged)
+        found = _of_training_rows(subject, measure)
+    elif measure.over == "rows":
+        found = _of_rows(subject, measure)
+    elif measure.method in OF_SCORES:
+        found = _of_scores(subject, measure)
+    elif measure.method == "air":
+        found = _air(subject)
+    elif measure.over == "trees" and subject.is_averaged:
+        found = _by_trees(subject.forest, measure, {})
+    else:
+        model = subject.inner if "kind" in measure.parameters else subject.forest
+        found = importance(model, method=measure.call())
+    error = np.where(found.standard_error > 0, found.standard_error, np.nan)
+    return Importance(found.values, subject.names, name, found.parameters, error)
+
+
+def _of_rows(subject, measure):
+    """Mean absolute attributions of some rows."""
+    rows, trees = subject.sample(EXPLAINED, 2)[0], subject.some_trees()
+    needs_more = "background" in measure.needs
+    more = {"background": subject.sample(BACKGROUND, 3)[0]} if needs_more else {}
+    pieces = explain_chunks(trees, rows, measure.call("explain", **more), progress=False)
+    sums = np.concatenate([np.abs(piece.values).sum(axis=2) for piece in pieces])
+    return _mean(sums, subject.names, measure)
+
+
+def _mean(sums, names, measure):
+    error = sums.std(axis=0) / np.sqrt(max(len(sums), 1))
+    return Importance(sums.mean(axis=0), names, measure.method, {**measure.parameters}, error)
+
+
+def _of_training_rows(subject, measure):
+    n, p = subject.table.shape[0], subject.forest.n_features
+    if measure.method == "mda":
+        trees = subject.training_trees(TRIPLES // p, 4)
+        more = {"random_state": subject.seed, "progress": False}
+        return importance(trees, subject.table, subject.y, "mda", **more)
+    if measure.method != "oob_attributions":
+        data = {"X": subject.table, "y": subject.y}
+        return _by_trees(subject.training_trees(), measure, data)
+    size = n * p * subject.forest.n_outputs
+    if size > KEPT:
+        raise ValueError(
+            f"the attributions of all {n} training rows are {size} numbers, more than an audit "
+            "keeps: call splitcredit.importance"
+        )
+    trees = subject.training_trees(SHAP_PAIRS, 4)
+    if measure.over == "trees":
+        return _by_trees(trees, measure, {"X": subject.table, "y": subject.y})
+    values = measure.call("explain", progress=False)(trees, subject.table).values
+    return _mean(np.abs(values).sum(axis=2), subject.names, measure)
+
+
+def _by_trees(forest, measure, data):
+    """A mean over trees, with the standard error over groups of them."""
+    n_groups = min(GROUPS, forest.n_trees) if forest.n_trees > 3 else 1
+    ends = np.linspace(0, forest.n_trees, n_groups + 1).astype(int)
+    of_method = partial(importance, method=measure.call(), **data)
+    groups = [part(forest, a, b) for a, b in pairwise(ends)]
+    values = np.array([of_method(group).values for group in groups])
+    mean = np.average(values, axis=0, weights=np.diff(ends))
+    error = values.std(axis=0, ddof=1) / np.sqrt(n_groups) if n_groups > 1 else None
+    return Importance(mean, forest.feature_names, measure.method, {**measure.parameters}, error)
+
+
+def _of_scores(subject, measure):
+    """Measures of what the score loses, on rows that the model has not seen, if there are any."""
+    if not subject.has_test:
+        subject.note(
+            "Permutation and SAGE are of rows that the model may have been fitted on: pass X_test "
+            "and y_test."
+        )
+    table, y, _ = subject.sample(SCORED, 4, of_test=True)
+    # A Booster that averages trees knows what their mean means, and its Forest does not.
+    is_own = subject.inner is subject.forest or format_of(subject.inner).mean_is_prediction
+    model = subject.some_trees() if subject.is_averaged and is_own else subject.inner
+    more = {"random_state": subject.seed, **measure.parameters}
+    if measure.method == "sage":
+        more |= {"background": subject.sample(BACKGROUND, 3)[0], "progress": False}
+    rows = subject.forest.in_order(table)
+    return importance(model, rows, y, _methods.call(measure.method, "importance", **more))
+
+
+def _air(subject):
+    inner = subject.inner
+    if not hasattr(inner, "get_params"):
+        return importance(inner, subject.table, subject.y, "air")  # says why
+    table, y, _ = subject.sample(FITTED, 5)
+    if len(y) < len(subject.y):
+        subject.note(f"AIR and copies of the model are fitted on {len(y)} rows.")
+    _, y = np.unique(y, return_inverse=True) if subject.classes else (None, y)
+    copy, numbers = unfitted_copy(inner, subject.seed), subject.numbers(table)
+    return importance(copy, numbers, y, "air", random_state=subject.seed)

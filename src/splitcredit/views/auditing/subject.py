@@ -1,0 +1,281 @@
+"""A model, its rows and its targets: opened once, and cut down to what an audit has time for.
+
+All limits depend on sizes and never on a clock, so that the same seed gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from scipy.stats import rankdata
+from sklearn.base import clone
+
+from splitcredit.models import _chunks
+from splitcredit.models.forest import Forest, part
+from splitcredit.models.formats import are_targets, format_of, to_forest, unwrap
+from splitcredit.models.formats.containers import rows_in
+from splitcredit.models.training import checked_training_data, refuse_without_oob, targets_of
+
+# Rows that an audit takes, and numbers of a table whose every row is needed.
+MOST_ROWS, MOST_NUMBERS = 100_000, 150_000_000
+# Rows that are explained, and that predictions are judged on.
+EXPLAINED, JUDGED = 500, 5_000
+# Nodes of the trees that explain rows, and (row, tree) pairs of out-of-bag measures.
+NODES, PAIRS = 400_000, 5_000_000
+# Half width of a 95 % interval, in standard errors.
+Z = 1.96
+
+
+class Subject:
+    """What is audited: the forest, and rows as its trees see them.
+
+    ValueError if the model has several targets or none, or rows and targets do not fit it.
+    """
+
+    def __init__(self, model, X, y, X_test, y_test, seed):
+        self.forest: Forest = to_forest(model)
+        unwrapped, self.steps = unwrap(model)
+        self.inner: Any = unwrapped
+        self.seed = seed
+        self.notes: list[str] = []
+        if are_targets(self.forest) or self.forest.output_names == ("path length",):
+            what = "several targets" if are_targets(self.forest) else "no target"
+            raise ValueError(f"this model has {what}, and a comparison is of models of one")
+        other = self.forest.other_class
+        self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
+        if other is not None:
+            self.classes = (other, *self.forest.output_names)
+        self.table, self.y = self._table(X, y, "X", self._keeps_all(X))
+        self.codes = self.codes_of(self.y)
+        self.why_not_bagged = self._why_not_bagged()
+        self.has_test = X_test is not None
+        if self.has_test and y_test is None:
+            raise TypeError("X_test has no targets: pass y_test")
+        self.test, self.test_y = (
+            self._table(X_test, y_test, "X_test", False) if self.has_test else (self.table, self.y)
+        )
+        self.test_codes = self.codes_of(self.test_y)
+        if self.codes is not None and not has_variance(self.codes):
+            self.note("The target has no variance: no score can tell features apart.")
+
+    @property
+    def names(self):
+        """Names of the features as the trees see them."""
+        return self.forest.feature_names
+
+    @property
+    def is_averaged(self) -> bool:
+        """Whether the trees are averaged, so that some of them stand for all."""
+        return self.forest.aggregate == "mean"
+
+    def rng(self, purpose: int):
+        """A generator that depends on the seed and the purpose alone."""
+        return np.random.default_rng([self.seed, purpose])
+
+    def note(self, text):
+        """Keep a statement of what was cut down, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def codes_of(self, y):
+        """Index of the class of each row, or its number; None without targets."""
+        if y is None:
+            return None
+        forest: Any = self.forest
+        if forest.other_class is not None:
+            forest = SimpleNamespace(
+                output_names=self.classes, n_outputs=2, several_targets=False, criterion=None
+            )
+        return targets_of(forest, y, len(y))
+
+    def sample(self, n, purpose, of_test=False):
+        """Rows, labels and codes of at most n rows, drawn without replacement, in their order."""
+        table, y, codes = self.table, self.y, self.codes
+        if of_test:
+            table, y, codes = self.test, self.test_y, self.test_codes
+        rows = drawn(self.rng(purpose), table.shape[0], n)
+        return taken(table, rows), *(None if of is None else of[rows] for of in (y, codes))
+
+    def numbers(self, table) -> np.ndarray:
+        """Values of rows as the trees see them, float64 (n, n_features)."""
+        return self.forest.prepare(table)[:, : self.forest.n_features].astype(np.float64)
+
+    def some_trees(self, nodes: int = NODES, is_noted: bool = True) -> Forest:
+        """The first trees, with about so many nodes; all of a boosted model."""
+        n_trees = int(np.searchsorted(self.forest.tree_offsets[1:], nodes, side="right"))
+        what = "Attributions, permutation and SAGE are" if is_noted else ""
+        return self._first(n_trees if self.is_averaged else self.forest.n_trees, 1, what)
+
+    def training_trees(self, pairs: int = PAIRS, fewest: int = 20) -> Forest:
+        """The first trees, for measures over all training rows and each of these trees."""
+        n_trees = pairs // max(self.table.shape[0], 1)
+        what = f"Out-of-bag measures{' by SHAP or MDA' if fewest < 20 else ''} are"
+        return self._first(n_trees, fewest, what)
+
+    def _first(self, n_trees, fewest, what) -> Forest:
+        n_trees = max(n_trees, fewest)
+        if n_trees >= self.forest.n_trees:
+            return self.forest
+        if what:
+            self.note(f"{what} those of the first {n_trees} of {self.forest.n_trees} trees.")
+        return part(self.forest, 0, n_trees)
+
+    @property
+    def why_not_scored(self) -> str:
+        """Why predictions cannot be held against the targets; empty if they can."""
+        if self.classes:
+            return ""
+        library = format_of(self.inner)
+        if library.has_link(self.inner) and not self._has_own:
+            what = f"this {library.called(self.inner)} predicts a function of the sum of its trees"
+            return f"{what}: pass the fitted estimator"
+        return library.no_mean(self.inner)
+
+    @property
+    def _has_own(self):
+        is_raw = format_of(self.inner).predicts_raw(self.inner)
+        return hasattr(self.inner, "fit") and hasattr(self.inner, "predict") and not is_raw
+
+    def scores(self, table) -> np.ndarray:
+        """Predictions of rows: a score for each class, the last of two, or a number, (n, k)."""
+        if not self.classes and self._has_own and format_of(self.inner).has_link(self.inner):
+            return np.asarray(self.inner.predict(table), float).reshape(-1, 1)
+        scores = self.forest.predict(table)
+        if len(self.classes) > 2 and not self.is_averaged:
+            scores = softmax(scores, axis=1)
+        return scores[:, 1:] if len(self.classes) == 2 and scores.shape[1] == 2 else scores
+
+    def oob_scores(self):
+        """Predictions of training rows by the trees grown without them; see `scores`, and codes."""
+        trees = self.training_trees()
+        rows = drawn(self.rng(1), self.table.shape[0], JUDGED)
+        values = self.numbers(taken(self.table, rows))
+        total, count = np.zeros((len(rows), self.forest.n_outputs)), np.zeros(len(rows))
+        for t in range(trees.n_trees):
+            out = np.flatnonzero(trees.inbag[t, rows] == 0)
+            if len(out):
+                total[out] += part(trees, t, t + 1).predict(values[out])
+                count[out] += 1
+        seen = count > 0
+        scores = total[seen] / count[seen, None]
+        return (scores[:, 1:] if len(self.classes) == 2 else scores), self.codes[rows][seen]
+
+    def _keeps_all(self, X):
+        """Whether all rows may be needed: those of a forest that says what it was grown on."""
+        fits = len_of(X) * self.forest.n_features <= MOST_NUMBERS
+        return fits and self.forest.inbag is not None
+
+    def _table(self, X, y, what, keeps_all):
+        try:
+            X = rows_in(X)
+            X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+            y = None if y is None else np.asarray(y)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{what} or its targets are no table of rows: {error}") from None
+        if not self.steps.pipelines:
+            X = _chunks.as_table(self.forest, X)
+        n = len_of(X)
+        y = y[:, 0] if y is not None and y.shape == (n, 1) else y
+        if y is not None and y.shape != (n,):
+            raise ValueError(f"{what} has {n} rows, and its targets have the shape {y.shape}")
+        if n == 0:
+            raise ValueError(f"{what} has no rows: pass at least one")
+        if n > MOST_ROWS and not keeps_all:
+            self.note(f"{MOST_ROWS:,} of the {n:,} rows of {what} were drawn, by the seed.")
+            rows = drawn(self.rng(0), n, MOST_ROWS)
+            X, y = taken(X, rows), None if y is None else y[rows]
+        if self.steps.pipelines:
+            X = _chunks.as_table(self.forest, self.steps.rows(X))
+        return X, y
+
+    def _why_not_bagged(self) -> str:
+        """Why there are no out-of-bag measures; empty if there are."""
+        if self.codes is None:
+            return "the targets of the training rows are not known: pass y"
+        try:
+            if self.steps.pipelines and self.steps.row_changing:
+                self.steps.training_rows(None)  # says why
+            if self.forest.inbag is not None:
+                refuse_without_oob(self.forest)
+            trees = self.training_trees() if self.forest.inbag is not None else self.forest
+            checked_training_data(trees, self.table, self.y)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+
+def len_of(X) -> int:
+    """Number of rows."""
+    try:
+        return X.shape[0] if hasattr(X, "shape") else len(X)
+    except (IndexError, TypeError):
+        raise ValueError(f"X is {X!r}: pass the rows of a table") from None
+
+
+def taken(X, rows):
+    """Some rows of an array, a sparse matrix or a DataFrame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def drawn(rng, n: int, most: int) -> np.ndarray:
+    """At most so many of n rows, without replacement, in their order."""
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+
+
+def score(scores, codes, is_classifier) -> tuple[float, np.ndarray]:
+    """How well scores tell the targets, and what each row adds to it, whose mean is 0.
+
+    The area under the ROC curve, of several classes the mean over those that occur, each against
+    the others; or the share of the variance that is explained. NaN if all targets are the same.
+    The deviations of the rows are those of DeLong et al. (1988), or of a ratio of means; see
+    `error_of`.
+    """
+    n = len(codes)
+    if not has_variance(codes):
+        return np.nan, np.zeros(n)
+    if not is_classifier:
+        error, spread = (codes - scores[:, 0]) ** 2, (codes - codes.mean()) ** 2
+        mean = max(spread.mean(), np.finfo(float).tiny)
+        value = 1 - error.mean() / mean
+        return value, (spread * (1 - value) - error) / mean
+    columns = [1] if scores.shape[1] == 1 else range(scores.shape[1])
+    areas, deviations = [], np.zeros(n)
+    for c in columns:
+        own, of_class = scores[:, 0 if scores.shape[1] == 1 else c], codes == c
+        n_in, n_out = of_class.sum(), n - of_class.sum()
+        if n_in == 0 or n_out == 0:
+            continue
+        ranks, beaten = rankdata(own), np.empty(n)
+        beaten[of_class] = (ranks[of_class] - rankdata(own[of_class])) / n_out
+        beaten[~of_class] = 1 - (ranks[~of_class] - rankdata(own[~of_class])) / n_in
+        areas.append(beaten[of_class].mean())
+        deviations += (beaten - areas[-1]) * np.where(of_class, n / n_in, n / n_out)
+    return float(np.mean(areas)), deviations / len(areas)
+
+
+def has_variance(codes) -> bool:
+    """Whether there are two different targets."""
+    return len(codes) > 0 and bool((codes != codes[0]).any())
+
+
+def error_of(deviations) -> float:
+    """Standard error of a mean with such deviations of its rows."""
+    return float(np.std(deviations) / np.sqrt(max(len(deviations), 1)))
+
+
+def unfitted_copy(inner, seed) -> Any:
+    """A copy of an estimator that is fitted fast: fewer trees, and no early stopping."""
+    copy, own, library = clone(inner), inner.get_params(deep=False), format_of(inner)
+    n_trees, n_classes = 100, len(getattr(inner, "classes_", ()))
+    if n_classes > 2 and not hasattr(inner, "bootstrap"):
+        n_trees = max(10, 200 // n_classes)  # boosting grows a tree for each class
+    counts = ("n_estimators", "num_boost_round", "num_trees", "max_iter", "iterations")
+    name = next((n for n in counts if n in own), library.tree_count)
+    settings = {name: min(n_trees, own.get(name) or n_trees)} if name else {}
+    settings |= {"random_state": seed} if "random_state" in own else {}
+    if own.get("early_stopping_rounds") is not None:
+        settings["early_stopping_rounds"] = None
+    return copy.set_params(**settings, **library.quiet)

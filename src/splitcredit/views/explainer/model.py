@@ -1,0 +1,148 @@
+"""The model that a `TreeExplainer` explains, with the attributes of shap's ``TreeEnsemble``.
+
+Also its raw prediction by its own library, and the curve from that to a ``model_output`` of shap.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from splitcredit.models.forest import Forest, part
+from splitcredit.models.formats import format_of, to_forest
+from splitcredit.models.formats._nodes import UnsupportedModelError
+from splitcredit.models.formats._unwrap import is_pipeline, is_search, unfrozen
+from splitcredit.models.formats.own import own_prediction
+from splitcredit.models.formats.units import SOFTMAX, Units, refusal
+
+
+class ExplainedModel:
+    """A fitted model but a pipeline or search, its `Forest`, and what its raw prediction means.
+
+    After early stopping the trees are those of the model's own ``predict``.
+    """
+
+    def __init__(self, model):
+        self.original_model = model
+        self._fitted = unfrozen(model)
+        refuse_wrapped(self._fitted)
+        self.format = format_of(self._fitted)
+        self.forest = to_forest(self._fitted)
+        self.num_outputs = self.forest.n_outputs
+        self._checked_calls = 0
+
+    @cached_property
+    def units(self) -> Units:
+        """Units of the raw prediction; libraries take time to say which they are."""
+        return self.format.units(self._fitted)
+
+    @property
+    def tree_output(self) -> str | None:
+        """Meaning of the raw prediction: "raw_value", "log_odds", "probability" or None."""
+        return None if self.units == SOFTMAX else self.units.tree_output
+
+    @property
+    def objective(self) -> str | None:
+        """What the training minimized: "squared_error", "binary_crossentropy" or None."""
+        return None if self.units == SOFTMAX else self.units.objective
+
+    def next_call_is_compared(self) -> bool:
+        """Count a call, and say whether its rows are to be compared with `own_prediction`.
+
+        It is the 1st, 2nd, 4th, 8th and so on: for a single row a library takes up to a hundred
+        times longer to predict than we do to explain.
+        """
+        self._checked_calls += 1
+        return self._checked_calls & (self._checked_calls - 1) == 0
+
+    def predict(self, X) -> np.ndarray:
+        """Raw prediction, float64 (n_samples,), or (n_samples, num_outputs) of several."""
+        raw = self.forest.predict(X)
+        return raw[:, 0] if self.num_outputs == 1 else raw
+
+    def own_prediction(self, X) -> np.ndarray | None:
+        """Raw prediction of rows by the model's library; see `splitcredit.models.formats.own`."""
+        return own_prediction(self._fitted, self.forest, X)
+
+    def limited(self, tree_limit) -> Forest:
+        """The forest of the first trees; of all for None, -1, or a number not below theirs.
+
+        ValueError if the number is not a whole one above 0, or the first trees are no model.
+        """
+        forest = self.forest
+        if tree_limit is None:
+            return forest
+        if isinstance(tree_limit, bool) or not isinstance(tree_limit, (int, np.integer)):
+            raise ValueError(f"tree_limit={tree_limit!r}: expected a whole number, -1 or None")
+        if tree_limit == -1 or tree_limit >= forest.n_trees:
+            return forest
+        if forest.aggregate == "mean":
+            raise ValueError(
+                f"tree_limit={tree_limit} is for boosted models, and this one averages its trees: "
+                "explain a model with fewer trees"
+            )
+        n_trees = self.format.first_trees(self._fitted, forest, int(tree_limit))
+        if n_trees < 1:
+            raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
+        return part(forest, 0, n_trees)
+
+
+def refuse_wrapped(model):
+    """Refuse pipelines: plots and backgrounds need the rows that the trees see."""
+    name = type(model).__name__
+    if is_search(model):
+        raise UnsupportedModelError(
+            f"this {name} is a search and not a model: pass its best_estimator_"
+        )
+    if is_pipeline(model):
+        raise UnsupportedModelError(
+            f"this {name} transforms rows before its trees see them: pass its last step, "
+            "model[-1], and rows that model[:-1].transform gives"
+        )
+
+
+class Curve(NamedTuple):
+    """What of the raw prediction is explained."""
+
+    name: str  # a `model_output` of `tree_shap_interventional`
+    doubled: bool = (
+        False  # whether the output of a binary model is shown as two, one for each class
+    )
+
+
+def curve(model_output, units: Units, name: str) -> Curve:
+    """The curve that leads from the raw prediction to a ``model_output`` of shap.
+
+    ValueError if there is no such output, or the model has not the units for it.
+    """
+    if model_output == "raw":
+        return Curve("raw")
+    curves = {
+        ("probability", "log_odds"): Curve("probability"),
+        ("probability", "probability"): Curve("raw"),
+        ("predict_proba", "log_odds"): Curve("probability", doubled=True),
+        ("predict_proba", "probability"): Curve("raw"),
+        ("predict", "raw_value"): Curve("raw"),
+        ("log_loss", "squared_error"): Curve("squared_error"),
+        ("log_loss", "binary_crossentropy"): Curve("log_loss"),
+    }
+    available = dict.fromkeys(["raw", *(output for output, _ in curves)])
+    if model_output not in available:
+        raise ValueError(
+            f"unknown model_output {model_output!r}: available are {', '.join(available)}"
+        )
+    if units == SOFTMAX and model_output in ("probability", "predict_proba", "log_loss"):
+        output = "log_loss" if model_output == "log_loss" else "probability"
+        raise ValueError(
+            f"model_output={model_output!r} of several classes is none of shap's: call "
+            'splitcredit.explain(model, X, "tree_shap_interventional", background=data, '
+            f"model_output={output!r})"
+        )
+    kind = "objective" if model_output == "log_loss" else "tree_output"
+    unit = getattr(units, kind) or ""
+    if (model_output, unit) not in curves:
+        needed = " or ".join(u for output, u in curves if output == model_output)
+        raise refusal(model_output, kind, needed, units, name)
+    return curves[model_output, unit]
