@@ -117,7 +117,7 @@ damaged: environment ## damage NUMBER model files of every format, read them, an
 	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" tests/damaged.py --number $(NUMBER) $(ARGUMENTS)
 
 calls: environment ## call the public functions NUMBER times with generated arguments
-	@CALLS=$(NUMBER) "$(BIN)/python" -m pytest -q -s -n 0 tests/test_generated_calls.py
+	@CALLS=$(NUMBER) "$(BIN)/python" -m pytest -q -s -n 0 tests/splitcredit/api/test_generated_calls.py
 
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
 	@"$(BIN)/python" workflow/verify.py

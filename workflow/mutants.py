@@ -62,7 +62,7 @@ TESTS = {
     "prediction_gap/(randomizing|retraining)": "feature_removal trust unwrap categories api",
     "prediction_gap": "prediction_gap prediction_gap_limits bounds missing_drawn single_precision",
     "models/formats/(xgboost|_ubjson)": "convert_xgboost damaged_models former_releases units",
-    "models/formats/(lightgbm|gpboost)": "convert_lightgbm damaged_models convert_boosting categories",
+    "models/formats/(light|gpb)": "convert_lightgbm damaged_models convert_boosting categories",
     "models/formats/catboost": "convert_catboost damaged_models former_releases",
     "models/formats/_?(sklearn|means|ngboost)": "means convert_sklearn damaged_models",
     "models/training": "training_data oob_rows oob library_importances",
@@ -227,7 +227,7 @@ class Project:
 
     def passes(self, tests, compiled, seconds=None):
         """Whether tests are green; the machine code lies in a folder."""
-        files = [f"tests/test_{name}.py" for name in tests.split()]
+        files = [next((self.root / "tests").rglob(f"test_{name}.py")) for name in tests.split()]
         options = ["-xq", "-n", "0", "-p", "no:cacheprovider", "-m", "not long"]
         places = {"PYTHONPATH": self.root / "src", "NUMBA_CACHE_DIR": self.scratch / compiled}
         try:

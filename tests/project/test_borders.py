@@ -1,0 +1,58 @@
+"""Borders to other projects: no private part of them is imported, read or replaced."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("workflow/**/*.py"), *ROOT.glob("docs/*.py")]
+RULES = [ROOT / "workflow" / "Snakefile", *ROOT.glob("workflow/rules/*.smk")]
+# Modules whose names have no underscore, but which their projects change as they like.
+INTERNAL = (
+    r"llvmlite|numba\.(core|cpython|extending|np)\b"
+    r"|snakemake\.(?!utils)\w+|workflow\.(dag|scheduler)\b"
+)
+# Documented in spite of the underscore: those of named tuples, and of `os`.
+PUBLIC = {"_asdict", "_exit", "_fields", "_make", "_replace"}
+# Private names that a file may use, as nothing public gives the same.
+ALLOWED = {
+    # Which rows a tree has drawn is public, but not out of how many.
+    "_sklearn_trees.py": {"_n_samples", "_n_samples_bootstrap"},
+    # The trees, bins of categories and initial value of boosted trees are kept nowhere else.
+    "_sklearn_boosting.py": {
+        *("_predictors", "_preprocessor", "_baseline_prediction", "_raw_predict_init"),
+    },
+    "_sklearn_models.py": {"_predictors"},
+    # The sum of the trees before the link: no public method gives it for all losses.
+    "_sklearn_predictions.py": {"_baseline_prediction", "_preprocessor", "_raw_predict"},
+}
+
+
+def private_names(path):
+    """Private parts of other projects that a file uses."""
+    text = path.read_text()
+    internal = {match[0] for match in re.finditer(INTERNAL, text)}
+    if path in RULES:
+        return internal
+    used = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls"):
+            used.add(node.attr)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None) or ""
+            names = [f"{module}.{alias.name}" for alias in node.names]
+            if not re.match(r"\.?(splitcredit|reproduction|__future__)", module or names[0]):
+                used.update(part for name in names for part in name.split("."))
+    names = {n for n in used if n.startswith("_") and not n.startswith("__")} - PUBLIC
+    return (
+        names
+        | internal
+        | set(re.findall(r"[\"'](_[a-z]\w*[a-z])[\"']", text))
+        & set(name for allowed in ALLOWED.values() for name in allowed)
+    )
+
+
+def test_no_private_part_of_another_project_is_used_but_those_that_are_listed():
+    """Red if a release of another project may break this one without a word in its changelog."""
+    used = {path: private_names(path) for path in [*SOURCES, *RULES]}
+    assert {path.name: names for path, names in used.items() if names} == ALLOWED

@@ -1,0 +1,142 @@
+"""The documentation site: a page a measure, whose frame, code and picture agree; a full reference.
+
+`make docs` builds the site and refuses warnings; nothing here needs Sphinx.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from latex2mathml import converter
+
+import splitcredit
+from reproduction import marked, registry
+from scripts import script
+from splitcredit import measures
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+METHODS = [method.name for method in splitcredit.methods()]
+
+
+PICTURES = script("docs/take_pictures.py")
+PAGES = [*METHODS, PICTURES.INTERACTIONS]
+
+
+@pytest.fixture(scope="module")
+def example():
+    return PICTURES.example_names()
+
+
+def test_frames_of_the_pages_are_those_of_the_table_of_methods():
+    for page, (mark, frame) in PICTURES.frames(splitcredit.methods()).items():
+        assert marked.between(_text(page), mark) == frame, "run python docs/take_pictures.py"
+
+
+def test_the_gallery_has_a_line_for_every_method():
+    """A new measure that has a page and that nobody finds."""
+    text = _text("gallery.md")
+    rankings = {"pg2_greedy": "rank(model, few, background=X)", "pgi2_optimum": '"pgi2_optimum"'}
+    rankings |= {"oob_attributions": "oob_importance(", "interactions": "interactions("}
+    assert [m for m in METHODS if rankings.get(m, f"splitcredit.{m}(") not in text] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", PICTURES.pages(splitcredit.methods()))
+def test_the_code_of_a_page_runs_and_gives_what_its_pictures_show(page, example):
+    """Pictures hold their numbers to six digits; the basis of 1e-5 is one unit of the sixth."""
+    pictures = list(PICTURES.drawn(page, example))
+    assert pictures
+    for picture, ax in pictures:
+        computed, stored = PICTURES.numbers(ax), PICTURES.stored_numbers(picture)
+        assert len(stored) >= 5, "the picture shows something"
+        largest = np.abs(stored).max()
+        np.testing.assert_allclose(computed, stored, rtol=1e-5, atol=1e-5 * largest)
+
+
+def test_what_the_pages_say_of_the_noise_in_the_example_holds(example):
+    def values(name):
+        names = {}
+        list(PICTURES.drawn(f"measures/{name}.md", example, names))
+        return dict(zip(names["X"].columns, names["importance"].values, strict=True))
+
+    of_mdi = values("mdi")
+    assert of_mdi["id"] > of_mdi["dose"]
+    for name in ("ufi", "mdi_oob", "penalized_gini", "air", "mda", "oob_attributions"):
+        scores = values(name)
+        assert max(abs(scores["coin"]), abs(scores["id"])) < scores["sex"] < scores["dose"], name
+
+
+def test_what_the_page_says_of_local_mdi_by_sex_holds(example):
+    names = {}
+    list(PICTURES.drawn("measures/local_mdi.md", example, names))
+    sex = names["X_new"]["sex"].to_numpy()
+    values = names["attribution"].values[:, names["X_new"].columns.get_loc("sex"), 0]
+    assert 0.7 < (values[sex == 0] < 0).mean() < 0.8
+    assert (values[sex == 1] > 0).all()
+
+
+@pytest.mark.long
+def test_the_points_of_a_line_of_gaps_have_its_pgi2_as_mean(example):
+    names = {}
+    ((_, ax),) = PICTURES.drawn("measures/pg2_greedy.md", example, names)
+    assert "The mean of the points of a line is its PGI²." in _text("measures/pg2_greedy.md")
+    for line in ax.lines:
+        pgi2 = splitcredit.faithfulness(
+            names["model"], names["rows"], line.get_label(), background=names["X"]
+        )
+        # The means are taken in another order: rounding.
+        np.testing.assert_allclose(np.mean(line.get_ydata()), pgi2.mean(), rtol=1e-14)
+
+
+def test_the_reference_has_every_public_name_and_every_module_of_measures():
+    text = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
+    for name in splitcredit.__all__:
+        assert re.search(rf":: splitcredit\.{name}$", text, re.M), name
+    for package in ("measures", "prediction_gap"):
+        for name in registry.names(f"splitcredit.{package}"):
+            assert f":: splitcredit.{package}.{name}\n" in text, name
+    headings = re.findall(r"^## (\w+)$", _text("api/measures.md"), re.M)
+    assert headings == measures.names()
+
+
+def test_quadrature_of_the_derivation_is_the_definition():
+    """The page compares the two itself."""
+    (snippet,) = re.findall(r"^```python\n(.*?)^```", _text("theory/derivations.md"), re.M | re.S)
+    assert "assert_allclose(by_quadrature" in snippet
+    exec(snippet, {})
+
+
+def test_equations_become_mathml_without_words_that_the_converter_does_not_know():
+    """It passes an unknown command on as text, with its backslash."""
+    text = "".join(map(_text, ["theory/derivations.md", *_measure_pages()]))
+    equations = re.findall(r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$", text, re.S)
+    assert len(equations) > 50
+    for pair in equations:
+        equation = "".join(pair)
+        assert "\\" not in converter.convert(equation), equation
+
+
+def test_the_worked_examples_of_a_measure_and_a_data_set_do_what_their_page_says(example):
+    snippets = re.findall(r"^```python\n(.*?)^```", _text("extend.md"), re.M | re.S)
+    measure, dataset = {}, {}
+    exec(snippets[0], measure)
+    forest = splitcredit.to_forest(example["model"])
+    counts = measure["split_count"](example["model"]).values
+    of_trees = [
+        np.bincount(t.tree_.feature[t.tree_.feature >= 0], minlength=5) for t in example["model"]
+    ]
+    np.testing.assert_array_equal(counts, np.sum(of_trees, axis=0))
+    assert counts.sum() == (forest.left >= 0).sum()
+    exec(snippets[1], dataset)
+    data = dataset["load"](n_samples=30, n_features=4)
+    assert data.X.shape == (30, 4) and (data.X[:, data.relevant[0]] == data.y).all()
+
+
+def _measure_pages():
+    return [f"measures/{name}.md" for name in ["index", *PAGES]]
+
+
+def _text(page):
+    return (DOCS / page).read_text(encoding="utf-8")

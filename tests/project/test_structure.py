@@ -1,0 +1,216 @@
+"""Structure: imports go one way, every job knows its sources, locks and environment agree."""
+
+import ast
+import graphlib
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from reproduction import papers, registry
+from reproduction.planning import configuration
+from reproduction.planning.workflow import Workflow
+from splitcredit import __version__
+
+ROOT = Path(__file__).resolve().parents[2]
+SRC = ROOT / "src"
+LIBRARY, REPRODUCTION = SRC / "splitcredit", SRC / "reproduction"
+
+# Each may import those before it, not those after. The library knows nothing of the reproduction.
+ORDER = {
+    "splitcredit": [
+        ["rows"],
+        ["results", "kernels"],
+        ["models"],
+        ["prediction_gap"],
+        ["measures"],
+        ["api"],
+        ["views"],
+        ["__main__"],
+    ],
+    "reproduction": [
+        ["registry", "storage", "seeds", "parameters", "theory", "claims"],
+        ["cache_folder"],
+        ["cross_fitted", "marked"],
+        ["datasets", "recorded", "models", "peers"],
+        ["metrics"],
+        ["figures", "claims_summary"],
+        ["papers"],
+        ["report"],
+        ["planning", "stages", "__main__"],
+    ],
+}
+LEVEL = {
+    house: {name: level for level, names in enumerate(rooms) for name in names}
+    for house, rooms in ORDER.items()
+}
+
+
+def imports(house):
+    """(path, room, imported house, imported room) of every import of ours in a house."""
+    for path in sorted((SRC / house).rglob("*.py")):
+        room = path.relative_to(SRC / house).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                names = [f"{base}.{a.name}" if base in ORDER else base for a in node.names]
+            for name in names:
+                parts = name.split(".")
+                if parts[0] in ORDER and room != "__init__":
+                    yield path.relative_to(SRC), room, parts[0], parts[1] if parts[1:] else ""
+
+
+@pytest.mark.parametrize("house", ORDER)
+def test_imports_go_one_way(house):
+    for path, room, wanted_house, wanted_room in imports(house):
+        if wanted_house != house:
+            assert house == "reproduction", f"{path}: the library imports the reproduction"
+            continue
+        if wanted_room not in LEVEL[house]:
+            # A name of the package itself, which it takes from a room.
+            names = "to_forest", "explain", "Attribution", "Forest", "Importance", "__version__"
+            assert wanted_room in names, path
+            continue
+        is_before = LEVEL[house][wanted_room] <= LEVEL[house][room]
+        assert is_before, f"{path} imports {wanted_room}, which comes after {room}"
+
+
+@pytest.mark.parametrize("house", ORDER)
+def test_no_modules_import_each_other_in_a_circle(house):
+    """Within a room, too. What a function imports does not count; the next test is of it."""
+    graph = {}
+    for path in (SRC / house).rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom):
+                for name in node.names:
+                    module = SRC / node.module.replace(".", "/") / name.name
+                    known = [module.with_suffix(".py"), module / "__init__.py"]
+                    known += [module.parent.with_suffix(".py"), module.parent / "__init__.py"]
+                    found = next((p for p in known if p.exists()), path)
+                    graph.setdefault(path, set()).update({found} - {path})
+    tuple(graphlib.TopologicalSorter(graph).static_order())  # CycleError names the circle
+
+
+def test_no_function_of_the_library_imports_another_module_of_it():
+    """But where the module loads scikit-learn, which nobody needs who has no model of it."""
+    for path in LIBRARY.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, ast.FunctionDef):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.ImportFrom) and node.module.startswith("splitcredit"):
+                        names = [f"{node.module}.{name.name}" for name in node.names]
+                        assert all("._sklearn" in name for name in names), f"{path}: {names}"
+
+
+def test_only_kernels_know_numba():
+    for path in SRC.rglob("*.py"):
+        if LIBRARY / "kernels" not in path.parents:
+            assert not re.search(r"^\s*(import|from) numba", path.read_text(), re.M), path
+
+
+def test_only_formats_know_other_libraries_of_trees():
+    """Red if another module asks which library a model is of."""
+    names = "xgboost|lightgbm|catboost|gpboost|ngboost"
+    for path in LIBRARY.rglob("*.py"):
+        if LIBRARY / "models/formats" not in path.parents:
+            assert not re.search(rf"[\"'](?:{names})\b|import (?:{names})", path.read_text()), path
+
+
+def test_guides_of_kernels_hold_no_code():
+    """They are read, not run."""
+    for guide in (LIBRARY / "kernels").rglob("__init__.py"):
+        (docstring,) = ast.parse(guide.read_text()).body
+        assert isinstance(docstring, ast.Expr), guide
+
+
+def test_every_artefact_has_code_and_every_code_an_artefact():
+    configured = configuration.artefacts()
+    assert sorted(configured) == papers.available()
+    with_figure = {n for n in configured if hasattr(papers.artefact(n), "draw")}
+    assert with_figure == set(Workflow({}).figures)
+    for paper in {name.partition("/")[0] for name in configured}:
+        modules = {papers.module_of(name) for name in configured if name.startswith(f"{paper}/")}
+        assert set(registry.names(f"reproduction.papers.{paper}")) == modules, paper
+
+
+def test_a_module_that_does_not_exist_is_one_clear_line(monkeypatch):
+    name = "gajewski2025/figure1"
+    modules = dict.fromkeys(papers.available(), "nothing")
+    monkeypatch.setattr(papers, "_modules", lambda: modules)
+    with pytest.raises(ValueError, match=f"^unknown module of {name} 'nothing': available are a"):
+        papers.artefact(name)
+    with pytest.raises(ValueError, match=r"^unknown artefact 'a/b': available are gajewski"):
+        papers.artefact("a/b")
+    with pytest.raises(
+        configuration.ConfigError, match=r"^artefacts\..*: unknown module of .* 'nothing'"
+    ):
+        Workflow({})
+
+
+def test_a_configuration_does_not_change_the_code_of_an_artefact():
+    content = {"artefacts": {"gajewski2025/figure1": {"module": "table1"}}}
+    with pytest.raises(
+        configuration.ConfigError, match=r"1: only artefacts.yaml sets the key module$"
+    ):
+        Workflow(content)
+
+
+def test_locks_hold_what_the_project_pins_and_name_no_host():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lock = (ROOT / "requirements.lock").read_text()
+    locked = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", lock, re.M))
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    for requirement in (r for group in groups for r in group):
+        name, _, version = re.sub(r"\[.*\]", "", requirement).partition("==")
+        name = re.split(r"[<>=!~ ]", name)[0].lower()
+        assert name in locked, f"{name}: run make lock"
+        assert not version or locked[name] == version, f"{requirement}: run make lock"
+    for file in ("requirements.lock", "requirements-tools.lock"):
+        text = (ROOT / file).read_text()
+        assert "://" not in text, file
+        assert "--index" not in text and "--find-links" not in text, file
+        for block in re.split(r"\n(?=\S)", text.strip()):
+            assert "--hash=sha256:" in block, f"{file}: {block.splitlines()[0]} has no hash"
+    tools = dict(
+        re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / "requirements-tools.lock").read_text(), re.M)
+    )
+    assert tools["setuptools"] == locked["setuptools"]
+
+
+def test_versions_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert project["version"] == __version__ == citation["version"]
+
+
+def test_no_public_name_is_without_a_docstring():
+    for path in SRC.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        assert ast.get_docstring(tree), path
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+                assert ast.get_docstring(node), f"{path}: {node.name}"
+
+
+@pytest.mark.parametrize("preset", ["quick", "full"])
+def test_make_gives_the_target_to_snakemake_and_not_to_an_option(preset):
+    """``--configfile`` and ``--quiet`` take several values, a target behind them included."""
+    command = ["make", "-n", "sutera2021/table4", f"PRESET={preset}", "ARGUMENTS=--quiet all"]
+    process = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
+    assert re.search(r"--(workflow-profile|cores) \S+ sutera2021_table4$", process.stdout, re.M)
+
+
+def test_no_function_takes_more_than_eight_arguments_by_position():
+    """But kernels, whose arrays numba passes one by one, and explainers, in the order of shap."""
+    for path in SRC.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.args.args:
+                is_kernel = any("kernel(" in ast.unparse(d) for d in node.decorator_list)
+                names = [a.arg for a in node.args.args if a.arg != "self"]
+                assert is_kernel or len(names) <= 8, f"{path}: {node.name}"

@@ -1,0 +1,122 @@
+"""Keys of jobs: an edit of what a job may use changes its key, and nothing else does."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from reproduction.planning import sources
+from reproduction.planning.workflow import Workflow
+
+ROOT = Path(__file__).resolve().parents[3]
+# What each rule is keyed by: those that follow a part of the sources in the flow.
+KEYS = {
+    "models": ("library", "stages"),
+    "metrics": ("library", "stages", "metrics"),
+    "artefacts": ("library", "stages", "metrics", "papers", "papers/sutera2021"),
+    "report": ("papers", "report", "papers/sutera2021", "papers/loecher2022"),
+}
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """Digests are kept for the life of a process."""
+    yield
+    for cached in (sources._digest, sources._content, sources._versions):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A copy of the sources, from which keys are made."""
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=ignore)
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    shutil.copy(ROOT / "requirements.lock", tmp_path)
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    return tmp_path
+
+
+def keys():
+    for cached in (sources._digest, sources._content, sources._versions):
+        cached.cache_clear()
+    return {rule: sources.key(*parts) for rule, parts in KEYS.items()}
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("src/splitcredit/kernels/nodes.py", {"models", "metrics", "artefacts"}),
+        ("src/splitcredit/new.py", {"models", "metrics", "artefacts"}),
+        ("src/reproduction/datasets/led.py", {"models", "metrics", "artefacts"}),
+        ("src/reproduction/stages/importances.py", {"models", "metrics", "artefacts"}),
+        ("src/reproduction/seeds.py", {"models", "metrics", "artefacts"}),
+        ("data/red_wine.csv.gz", {"models", "metrics", "artefacts"}),
+        ("src/reproduction/metrics/pgi2.py", {"metrics", "artefacts"}),
+        ("src/reproduction/papers/sutera2021/table4.py", {"artefacts", "report"}),
+        ("src/reproduction/papers/sutera2021/claims/table4.csv", {"artefacts", "report"}),
+        ("src/reproduction/papers/loecher2022/table1.py", {"report"}),
+        ("src/reproduction/papers/__init__.py", {"artefacts", "report"}),
+        ("src/reproduction/figures/splitcredit.mplstyle", {"artefacts", "report"}),
+        ("src/reproduction/claims.py", {"artefacts", "report"}),
+        ("src/reproduction/report/templates/style.css", {"report"}),
+        ("src/reproduction/planning/workflow.py", set()),
+        ("data/README.md", set()),
+        ("src/splitcredit/.#editor.py", set()),
+        ("requirements.lock", set(KEYS)),
+    ],
+)
+def test_an_edit_changes_the_keys_of_what_may_use_it(checkout, file, expected):
+    """Red if a folder is in no part, so that its edits would leave old results."""
+    before = keys()
+    path = checkout / file
+    more = b"\nnumpy==0.0\n" if path.name == "requirements.lock" else b"\n# edited\n"
+    path.write_bytes((path.read_bytes() if path.exists() else b"") + more)
+    after = keys()
+    assert {rule for rule in KEYS if before[rule] != after[rule]} == expected
+
+
+def test_a_key_does_not_depend_on_the_place_of_the_checkout(checkout):
+    copied = keys()
+    sources.ROOT = ROOT
+    assert keys() == copied
+
+
+def test_compiled_code_beside_the_sources_is_no_source(checkout):
+    """Numba keeps its files there if a user calls the library from the checkout."""
+    before = keys()
+    folder = checkout / "src" / "splitcredit" / "kernels" / "__pycache__"
+    folder.mkdir()
+    (folder / "nodes.nbi").write_text("compiled")
+    assert keys() == before
+
+
+def test_hashes_in_the_lock_are_no_versions(checkout):
+    before = keys()
+    lock = checkout / "requirements.lock"
+    lock.write_text(lock.read_text().replace("--hash=sha256:", "--hash=sha256:0"))
+    assert keys() == before
+
+
+def of_mine(**recipe):
+    """Key of the models of an experiment on a data set of the user's."""
+    for cached in (sources._digest, sources._content, sources._versions):
+        cached.cache_clear()
+    experiment = {"importances": ["saabas"], "metrics": ["global_scores"]}
+    experiment["sweep"] = [{"grid": {"data": "mine", "model": "extra_trees"}}]
+    flow = Workflow({"datasets": {"mine": recipe}, "experiments": {"e": experiment}})
+    (batch,) = flow.plan("e").batches
+    return flow.model_key(SimpleNamespace(experiment="e", batch=batch))
+
+
+def test_the_rows_of_a_users_file_belong_to_the_key_and_its_date_does_not(tmp_path, monkeypatch):
+    """Snakemake sees dates alone, and a file may be replaced by an older one."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "mine.csv").write_text("a,y\n1,2\n")
+    recipe = {"dataset": "csv_file", "path": "~/mine.csv", "target": "y"}
+    before = of_mine(**recipe)
+    (tmp_path / "mine.csv").touch()
+    assert of_mine(**recipe) == before
+    (tmp_path / "mine.csv").write_text("a,y\n1,3\n")
+    assert of_mine(**recipe) != before

@@ -1,0 +1,483 @@
+"""The workflow as a user meets it: targets, errors, what reruns, and equal bytes."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+
+from reproduction import storage
+from reproduction.planning import configuration
+from reproduction.planning.workflow import Workflow
+from snakemake_runs import snakemake_runs
+
+ROOT = Path(__file__).resolve().parents[3]
+STAGES = {"kernels", "data_and_models", "importances", "metrics", "experiments", "artefacts"}
+STAGES |= {"artefacts_without_figure", "claims", "report", "check"}
+# The jobs of a batch.
+BATCHES = ("data_and_models", "importances", "metrics")
+NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml", "requirements.lock")
+MINI = {
+    "importances": ["local_mdi", "saabas"],
+    "metrics": ["row_correlation_summary"],
+    "sweep": [
+        {
+            "grid": {
+                "metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]],
+                "data": "led_sampled",
+                "data.noise": [0.0, 0.1],
+                "model": "extra_trees",
+                "model.n_estimators": [2, 3],
+                "model.max_features": [1, 7],
+            },
+            "batch_size": 8,
+        }
+    ],
+}
+
+# On data whose file a test has damaged.
+UNREAD = {"model": "regression_forest", "model.n_estimators": 2}
+UNREAD["metric.row_correlation_summary.pairs"] = [[["local_mdi", "saabas"]]]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy of the workflow with one small experiment, ``mini``."""
+    return copy_to(tmp_path)
+
+
+def copy_to(tmp_path, *, with_library=False):
+    """Copy these parts of the project, and write the experiment.
+
+    Without a library of its own a copy uses that of the environment, whose compiled kernels are
+    there: numba keeps machine code by the place of the sources.
+    """
+    for name in NEEDED:
+        source = ROOT / name
+        if source.is_dir():
+            # With the byte code of our modules: they need not be compiled anew in each copy.
+            left_out = ("*.egg-info", *(() if with_library else ("splitcredit",)))
+            ignore = shutil.ignore_patterns(*left_out)
+            shutil.copytree(source, tmp_path / name, ignore=ignore)
+        else:
+            shutil.copy(source, tmp_path / name)
+    write_experiment(tmp_path, MINI)
+    return tmp_path
+
+
+def write_experiment(project, experiment):
+    text = yaml.safe_dump(experiment, sort_keys=False)
+    (project / "config" / "experiments" / "mini.yaml").write_text(text)
+
+
+@pytest.fixture(scope="module")
+def snakemake(tmp_path_factory):
+    """Runs snakemake in a copy; the result has all that it printed in stdout."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run(project, *arguments, check=True, profile=True):
+        options = ["--workflow-profile", "workflow/profiles/default"] if profile else []
+        cores = [] if "--cores" in arguments else ["--cores", "1"]
+        process = fork(project, [*options, *cores, *arguments], {**os.environ, "PATH": path})
+        assert not check or process.returncode == 0, process.stdout
+        return process
+
+    with snakemake_runs(tmp_path_factory.mktemp("printed") / "output.txt") as fork:
+        yield run
+
+
+def jobs_of(output):
+    """Numbers of jobs by rule, from the table that snakemake prints."""
+    table = output.partition("Job stats")[2].partition("Reasons:")[0]
+    rows = re.findall(r"^ *(\w[\w ]*?) +(\d+) *$", table, re.MULTILINE)
+    return {rule.replace(" ", "_"): int(count) for rule, count in rows}
+
+
+def files_below(folder):
+    return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if ".snakemake" not in p.parts}
+
+
+@pytest.fixture(scope="module")
+def readings(snakemake, tmp_path_factory):
+    """By arguments that only read the workflow: what is printed, and the files that are written."""
+    project = copy_to(tmp_path_factory.mktemp("project"))
+    by_flag = {}
+    tiny = ("--configfile", "config/presets/tiny.yaml")
+    for argument in ("--list", "-n", "--lint"):
+        before = files_below(project)
+        printed = snakemake(project, argument, *tiny, check=argument != "--lint").stdout
+        after = files_below(project)
+        by_flag[argument] = printed, {p for p in after if before.get(p) != after[p] and p.is_file()}
+    without_front = snakemake(project, "-n", "-s", "workflow/Snakefile", *tiny).stdout
+    return by_flag | {"-n without front": (without_front, set())}
+
+
+@pytest.mark.long
+def test_front_and_workflow_have_a_default_target_that_makes_everything(readings):
+    with_front, without_front = (jobs_of(readings[name][0]) for name in ("-n", "-n without front"))
+    assert with_front.pop("reproduce") == 1
+    assert without_front.pop("all") == 1
+    assert with_front == without_front
+    assert STAGES <= set(with_front)
+    assert with_front["claims"] == 1
+
+
+@pytest.mark.long
+def test_everything_has_a_named_target(readings):
+    names = readings["--list"][0].split()
+    for artefact in configuration.artefacts():
+        assert artefact.replace("/", "_") in names
+        assert artefact.partition("/")[0] in names
+    assert {"all", "experiment_mini", "claims"} <= set(names)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("argument", ["--list", "-n", "--lint"])
+def test_reading_the_workflow_writes_nothing(readings, argument):
+    _, files_written = readings[argument]
+    # Python's own cache of byte code is no output.
+    assert {p for p in files_written if p.parent.name != "__pycache__"} == set()
+
+
+@pytest.mark.long
+def test_the_workflow_runs_from_any_directory(snakemake, tmp_path):
+    """Paths of the project are its own, those of results are the working directory's."""
+    arguments = ["-s", str(ROOT / "workflow" / "Snakefile"), "--directory", str(tmp_path / "here")]
+    snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
+    assert (tmp_path / "here" / "results" / "judgments" / "sutera2021" / "table2.json").exists()
+    process = snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
+    assert "Nothing to be done" in process.stdout
+
+
+@pytest.mark.long
+def test_the_workflow_can_be_a_module_of_another(snakemake, tmp_path):
+    """As the catalog of Snakemake workflows has it."""
+    (tmp_path / "Snakefile").write_text(
+        f"""
+configfile: "mine.yaml"
+module splitcredit:
+    snakefile: "{ROOT / "workflow" / "Snakefile"}"
+    config: config
+use rule * from splitcredit as splitcredit_*
+rule mine:
+    default_target: True
+    input: rules.splitcredit_sutera2021_table2.input
+"""
+    )
+    (tmp_path / "mine.yaml").write_text("paper_scale: false\n")
+    snakemake(tmp_path, profile=False)
+    judged = storage.read_json(tmp_path / "results" / "judgments" / "sutera2021" / "table2.json")
+    assert {row["verdict"] for row in judged} == {"equal"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "message"),
+    [
+        (["--config", "sed=3"], None, "configuration: unknown key sed; allowed are artefacts"),
+        (["--config", "preset=big"], None, "preset: 'big' is not allowed; allowed are tiny, quick"),
+        ([], "preset: tiny\npreset: quick\n", "mine.yaml: duplicate key 'preset' in lines 1 and 2"),
+    ],
+)
+def test_bad_configuration_is_one_readable_line(snakemake, project, arguments, text, message):
+    if text:
+        (project / "mine.yaml").write_text(text)
+        arguments = ["--configfile", "mine.yaml"]
+    process = snakemake(project, "-n", *arguments, check=False)
+    assert process.returncode == 1
+    assert message in process.stdout
+    assert "Traceback" not in process.stdout
+
+
+def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(snakemake, project):
+    text = "datasets: {mine: {dataset: csv_file, path: mine.csv, target: y}}\n"
+    (project / "mine.yaml").write_text(text)
+    arguments = ("-n", "sutera2021_table2", "--configfile", "mine.yaml")
+    process = snakemake(project, *arguments, check=False)
+    assert process.returncode == 1
+    assert "configuration: datasets.mine.path: mine.csv: no such file" in process.stdout
+    (project / "mine.csv").write_text("a,y\n1,2\n")
+    snakemake(project, *arguments)
+
+
+@pytest.mark.long
+def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, tmp_path):
+    project = copy_to(tmp_path)
+    table = project / "data" / "red_wine.csv.gz"
+    table.write_bytes(table.read_bytes()[:5000])
+    unread = [{"grid": {**UNREAD, "data": "red_wine"}}]
+    sweeps = {"sweep_made": MINI, "sweep_failed": {**MINI, "sweep": unread}}
+    (project / "mine.yaml").write_text(yaml.safe_dump({"experiments": sweeps, "sweeps": [*sweeps]}))
+    verdict = project / "results" / "verdict.txt"
+    verdict.parent.mkdir()
+    verdict.write_text("of the run before")
+    targets = ("gajewski2025_models", "sutera2021_table2", *(f"experiment_{n}" for n in sweeps))
+    overlay = ("--configfile", "config/presets/tiny.yaml", "mine.yaml")
+    process = snakemake(project, *targets, *overlay, check=False)
+    assert process.returncode == 1
+    page = (project / "results" / "report.html").read_text()
+    assert 'id="sweep_made"' in page and 'id="sweep_failed"' not in page
+    assert "1 of 2 sweeps were not made" in page
+    assert not verdict.exists()
+    assert "red_wine.csv.gz cannot be read" in page and "restore the file" in page
+    # What does not depend on it was made, and is judged on the page.
+    assert (project / "results" / "judgments" / "sutera2021" / "table2.json").exists()
+    rows = storage.read_rows(project / "results" / "claims.csv")
+    assert {row["artefact"] for row in rows} == {"table2"}
+    # Something is missing, or the page would stay if the next run made what was there before.
+    assert not (project / "results" / "claims.md").exists()
+
+    # With the table back, the same command makes the rest, and what was made beside another table.
+    shutil.copy(ROOT / "data" / "red_wine.csv.gz", table)
+    jobs = jobs_of(snakemake(project, "-n", *targets, *overlay).stdout)
+    assert jobs["artefacts_without_figure"] == 2
+
+    # One of them alone, too: the page went on saying that it was missing.
+    assert "gajewski2025/models" in incomplete(project)
+    snakemake(project, "gajewski2025_models", *overlay)
+    assert "gajewski2025/models" not in incomplete(project)
+    assert "sutera2021/table1" in incomplete(project)
+
+
+def incomplete(project):
+    """What the page of a run names as not made."""
+    page = (project / "results" / "report.html").read_text()
+    return page.partition('id="incomplete"')[2].partition("</table>")[0]
+
+
+@pytest.mark.long
+def test_a_run_that_is_stopped_does_not_show_what_it_was_to_make_anew(snakemake, project):
+    """Tables of other sources lay in their places, so the page showed them and named none missing.
+
+    An interrupt stops a run as a failed job does without ``--keep-going``.
+    """
+    overlay = ("--configfile", "config/presets/tiny.yaml")
+    snakemake(project, "sutera2021_table2", *overlay)
+    code = project / "src" / "reproduction" / "papers" / "sutera2021" / "table2.py"
+    code.write_text(f"{code.read_text()}\n\nEDITED = True\n")
+    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
+    first = ("--prioritize", "gajewski2025_models")
+    targets = ("gajewski2025_models", "sutera2021_table2")
+    process = snakemake(project, *targets, *overlay, *first, check=False, profile=False)
+    assert process.returncode == 1 and "rule artefacts" not in process.stdout
+    assert "sutera2021/table2" in incomplete(project)
+    assert storage.read_rows(project / "results" / "claims.csv") == []
+
+
+@pytest.mark.long
+def test_a_report_after_a_failure_shows_no_results_of_other_settings(snakemake, project):
+    """A run of one artefact showed as its own what a run under another preset had left."""
+    tiny = "--configfile", "config/presets/tiny.yaml"
+    snakemake(project, "sutera2021_convergence", *tiny)
+    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
+    other = {"artefacts": {"sutera2021/convergence": {"parameters": {"trees": [5, 20]}}}}
+    (project / "other.yaml").write_text(yaml.safe_dump(other))
+    process = snakemake(project, "gajewski2025_models", *tiny, "other.yaml", check=False)
+    assert process.returncode == 1
+    assert storage.read_rows(project / "results" / "claims.csv") == []
+    assert "sutera2021/convergence" in incomplete(project)
+
+
+def test_keys_of_artefacts_are_the_same_where_the_configuration_comes_packed():
+    """Else the page of a failed run names as missing what was made: 46 of 63 artefacts."""
+    flow = Workflow({})
+    unpacked = Workflow(json.loads(storage.unpack(flow.packed())))
+    for name in flow.required:
+        place = SimpleNamespace(artefact=name)
+        assert unpacked.artefact_key(place) == flow.artefact_key(place), name
+
+
+def test_the_key_of_an_artefact_is_another_with_every_setting_behind_it():
+    """Else a report after a failure takes results of other settings for those of its run."""
+    name, experiment = "sutera2021/table4", "sutera2021_local"
+
+    def key(**over):
+        return Workflow(over).artefact_key(SimpleNamespace(artefact=name))
+
+    swept = {"grid": {"data": "led", "model": "extra_trees", "model.n_estimators": 3}}
+    behind = [
+        {"models": {"extra_trees": {"n_estimators": 7}}},
+        {"metrics": {"row_correlation_summary": {"thresholds": [0.5]}}},
+        {"experiments": {experiment: {"sweep": [swept]}}},
+        {"paper_scale": False},
+    ]
+    keys = [key(), *(key(**over) for over in behind)]
+    assert len(set(keys)) == len(keys)
+    assert key(experiments={experiment: {"figure": False}}) == keys[0]
+
+
+@pytest.mark.long
+def test_the_table_of_an_artefact_whose_figure_fails_is_kept_and_not_computed_again(
+    snakemake, project
+):
+    """Snakemake deletes what a job that fails has made, and a table may have taken long."""
+    code = project / "src" / "reproduction" / "papers" / "lundberg2017" / "figure1.py"
+    code.write_text(
+        f"""{code.read_text()}
+from functools import wraps
+from pathlib import Path
+_compute, _draw = compute, draw
+
+@wraps(_compute)
+def compute(*arguments, **options):
+    with Path("computed").open("a") as file:
+        file.write("once ")
+    return _compute(*arguments, **options)
+
+def draw(rows):
+    if not Path("drawn").exists():
+        raise ValueError("no figure today")
+    return _draw(rows)
+"""
+    )
+    assert snakemake(project, "lundberg2017_figure1", check=False).returncode == 1
+    table = project / "results" / "tables" / "lundberg2017" / "figure1.csv"
+    kept = project / "results" / "kept" / "lundberg2017" / "figure1"
+    (before,) = (path.read_bytes() for path in kept.glob("*.csv"))
+    assert not table.exists()
+    (project / "drawn").touch()
+    snakemake(project, "lundberg2017_figure1")
+    assert table.read_bytes() == before and not kept.exists()
+    assert (project / "computed").read_text() == "once "
+
+
+@pytest.mark.long
+def test_another_number_of_cores_reruns_nothing(snakemake, project):
+    """The report names the number, and results depend on the configuration alone."""
+    optional = {name: {"optional": True} for name in configuration.artefacts()}
+    del optional["sutera2021/table2"]
+    (project / "mine.yaml").write_text(yaml.safe_dump({"artefacts": optional}))
+    overlay = ("check", "--configfile", "mine.yaml")
+    snakemake(project, *overlay, "--cores", "1")
+    page = (project / "results" / "report.html").read_text()
+    assert "Cores given to Snakemake" in page
+    assert "Nothing to be done" in snakemake(project, "-n", *overlay, "--cores", "2").stdout
+
+
+@pytest.mark.long
+def test_a_sweep_that_fails_leaves_the_report_of_another_run_alone(snakemake, project):
+    """Its artefacts are all missing under the configuration of the sweep."""
+    page, claims = project / "results" / "report.html", project / "results" / "claims.md"
+    page.parent.mkdir(exist_ok=True)
+    for file in (page, claims):
+        file.write_text("of a finished run")
+    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
+    write_experiment(project, {**MINI, "sweep": [{"grid": {**UNREAD, "data": "red_wine"}}]})
+    assert snakemake(project, "experiment_mini", check=False).returncode == 1
+    assert page.read_text() == claims.read_text() == "of a finished run"
+
+
+@pytest.mark.long
+def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snakemake, project):
+    first = jobs_of(snakemake(project, "experiment_mini").stdout)
+    assert [first[n] for n in BATCHES] == [1, 1, 1]
+    table = project / "results" / "experiments" / "mini" / "row_correlation_summary.csv"
+    before = table.read_bytes()
+    assert "Nothing to be done" in snakemake(project, "experiment_mini").stdout
+
+    axes = {**MINI["sweep"][0]["grid"], "model.max_features": [1, 2, 7]}
+    write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 4}]})
+    second = jobs_of(snakemake(project, "experiment_mini").stdout)
+    # 2 levels of noise x 2 numbers of trees = 4 new runs, in one new batch.
+    assert [second[n] for n in BATCHES] == [1, 1, 1]
+    logs = (project / "results" / "logs" / "data_and_models" / "mini").glob("*.log")
+    assert sum(log.read_text().count("fitted ") for log in logs) == 8 + 4
+    after = table.read_bytes()
+    assert set(before.splitlines()) < set(after.splitlines())
+
+    # All anew, in other batches and on another number of cores: the same bytes.
+    shutil.rmtree(project / "results")
+    write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 7}]})
+    snakemake(project, "experiment_mini", "--cores", "2")
+    assert table.read_bytes() == after
+
+
+@pytest.mark.long
+def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snakemake, project):
+    random = np.random.default_rng(0)
+    rows = [f"{a:.3f},{b:.3f},{int(a + b > 0)}" for a, b in random.normal(size=(40, 2))]
+    (project / "mine.csv").write_text("\n".join(["age,dose,sick", *rows]) + "\n")
+    recipe = {"dataset": "csv_file", "path": "mine.csv", "target": "sick", "classes": True}
+    experiment = {
+        "importances": ["saabas", "mdi"],
+        "metrics": ["scores", "model_size"],
+        "sweep": [
+            {"grid": {"data": "mine", "model": "extra_trees", "model.n_estimators": [2, 5]}},
+        ],
+    }
+    content = {
+        "datasets": {"mine": recipe},
+        "metrics": {"model_size": {"metric": "mdi_by_depth"}},
+        "experiments": {"of_mine": experiment},
+    }
+    (project / "mine.yaml").write_text(yaml.safe_dump(content))
+    overlay = ("--configfile", "mine.yaml")
+    jobs_run = jobs_of(snakemake(project, "experiment_of_mine", *overlay).stdout)
+    assert jobs_run["sweeps"] == 1
+    folder = project / "results" / "experiments"
+    tidy = storage.read_rows(folder / "of_mine" / "scores.csv")
+    assert {row["feature"] for row in tidy} == {"age", "dose"}
+    assert {row["model.n_estimators"] for row in tidy} == {"2", "5"}
+    all_rows = storage.read_rows(folder / "of_mine.csv")
+    assert {row["metric"] for row in all_rows} == {"scores", "model_size"}
+    assert [r["value"] for r in all_rows if r["metric"] == "scores"] == [r["value"] for r in tidy]
+    assert (folder / "of_mine.png").stat().st_size > 5000
+    # Another figure is only drawn, and another row of the table reruns what reads it.
+    experiment["figure"] = {"x": "feature", "column": "model.n_estimators"}
+    (project / "mine.yaml").write_text(yaml.safe_dump(content))
+    planned_jobs = jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
+    assert set(planned_jobs) == {"sweeps", "experiment_of_mine", "total"}
+    with (project / "mine.csv").open("a") as file:
+        file.write("0.5,0.5,1\n")
+    assert "data_and_models" in jobs_of(
+        snakemake(project, "-n", "experiment_of_mine", *overlay).stdout
+    )
+
+
+@pytest.mark.long
+def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp_path):
+    """The edit is in a function inlined from another file, which numba's cache does not see."""
+    project = copy_to(tmp_path, with_library=True)
+    pairs = {"metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]]}
+    grid = {"data": "led", "model": "extra_trees", "model.n_estimators": 5, **pairs}
+    experiment = {**MINI, "sweep": [{"grid": grid}]}
+    write_experiment(project, experiment)
+    (batch,) = Workflow({"experiments": {"mini": experiment}}).plan("mini").batches
+    target = f"results/importances/mini/{batch}"
+    # Compiling all other kernels beforehand would only cost time here.
+    (project / "results").mkdir()
+    (project / "results" / "kernels.txt").touch()
+    arguments = (target, "--allowed-rules", "data_and_models", "importances")
+    snakemake(project, *arguments)
+    before = values(project / target / "local_mdi.npz")
+
+    nodes = project / "src" / "splitcredit" / "kernels" / "nodes.py"
+    text = nodes.read_text()
+    edited = text.replace("return x <= nodes[k].threshold", "return x > nodes[k].threshold")
+    assert edited != text
+    nodes.write_text(edited)
+    jobs = jobs_of(snakemake(project, *arguments).stdout)
+    assert jobs["importances"] == 1
+    assert not np.array_equal(before, values(project / target / "local_mdi.npz"))
+
+    # A change elsewhere, here in a metric, concerns nobody.
+    metric = project / "src" / "reproduction" / "metrics" / "row_correlation.py"
+    metric.write_text(metric.read_text() + "\n# edited\n")
+    assert "Nothing to be done" in snakemake(project, *arguments).stdout
+
+
+@pytest.mark.long
+def test_a_full_run_has_few_jobs(snakemake, project):
+    """To start a job takes longer than most small ones, and on a cluster minutes."""
+    assert jobs_of(snakemake(project, "-n").stdout)["total"] <= 280
+
+
+def values(path):
+    with np.load(path, allow_pickle=False) as archive:
+        (name,) = [n for n in archive.files if n.endswith("/values")]
+        return archive[name]

@@ -1,0 +1,428 @@
+"""The report of a run: every claim, figure and caption, in one file that opens alone."""
+
+import gzip
+import html.parser
+import platform
+import re
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from matplotlib.figure import Figure
+
+from reproduction import storage
+from reproduction.claims import COLUMNS
+from reproduction.figures import save, style
+from reproduction.planning import configuration
+from reproduction.planning.places import PAPERS
+from reproduction.planning.workflow import Workflow
+from reproduction.report import manifest, page, pictures, sweeps, texts
+from reproduction.report.numbers import MissingNumber, Numbers
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+FIGURE, TABLE, TIMED = "sutera2021/figure7", "sutera2021/table4", "sutera2021/costs"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 400"><path d="M0 0h800v400"/></svg>'
+
+
+def claim(name, cell, **columns):
+    """A row of the claims table."""
+    paper, _, artefact = name.partition("/")
+    row = dict.fromkeys(COLUMNS, "") | {"data": "the paper's", "basis": "rounding"}
+    row |= {"paper": paper, "artefact": artefact, "variant": "published", "cell": cell}
+    return row | {"printed": "0.5", "ours": "0.7", "verdict": "differs"} | columns
+
+
+CLAIMS = [
+    claim(TABLE, "name=<b>&", cause="the cause & its <test>", test="tests/x.py::y"),
+    claim(TABLE, "name=other", ours="0.51234", verdict="within", tolerance="0.1"),
+    claim(TABLE, "name=lost", verdict="unexplained"),
+    claim(FIGURE, "s43", printed="A statement", ours="measured: 3", verdict="holds"),
+    claim(TIMED, "s22", printed="A statement on time", ours="ratio: 2", verdict="undecided"),
+]
+
+
+@pytest.fixture(scope="module")
+def config():
+    return configuration.load({})
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The files of a run with one figure, one table and one artefact whose values are times."""
+    tmp_path = tmp_path_factory.mktemp("results")
+    storage.write_text(tmp_path / "figures" / f"{FIGURE}.svg", SVG)
+    storage.write_text(tmp_path / "timing" / "figures" / f"{TIMED}.svg", SVG)
+    rows = [{"quantity": "a", "value": "1.23456"}]
+    for name in (TABLE, FIGURE):
+        storage.write_rows(tmp_path / "tables" / f"{name}.csv", rows, ["quantity", "value"])
+    storage.write_text(tmp_path / "timing/jobs/tables/a/b.tsv", "s\tcpu_time\n2.5\t1\n")
+    storage.write_text(tmp_path / "timing/jobs/timing/tables/a/c.tsv", "s\tcpu_time\n-\t1\n")
+    log = "used 1.500 s of processor time, 120 MB of memory\nfinished\n"
+    storage.write_text(tmp_path / "logs" / "tables" / "a" / "b.log", log)
+    return tmp_path
+
+
+def rendered(results, config, claims=CLAIMS, **sections):
+    """The report of these files."""
+    return page.render(
+        claims,
+        config,
+        sorted(results.rglob("*.svg")),
+        sorted(results.rglob("*.csv")),
+        manifest=manifest.of_run(config, 2),
+        versions=manifest.versions(),
+        seconds=manifest.seconds_by_rule(results),
+        **sections,
+    )
+
+
+@pytest.fixture(scope="module")
+def report(results, config):
+    """The report of a run that made only these files."""
+    return rendered(results, config)
+
+
+def test_a_table_that_no_picture_shows_is_in_the_report(config):
+    """The trees of gajewski2025's models, beside those of the authors, stand nowhere else."""
+    tables = [REFERENCE / "tables" / "gajewski2025" / "models.csv"]
+    report = page.render(
+        CLAIMS,
+        config,
+        [],
+        tables,
+        manifest=manifest.of_run(config, 2),
+        versions=manifest.versions(),
+        seconds=(),
+    )
+    for row in storage.read_rows(tables[0]):
+        assert not row["quantity"].endswith("sha256") or row["authors"] in report
+
+
+class Elements(html.parser.HTMLParser):
+    """Start tags with their attributes, the cells of the table of verdicts, and all text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.rows, self.text, self.ids, self._cell = [], [], [], {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append((tag, attributes))
+        if "id" in attributes:
+            assert attributes["id"] not in self.ids, f"two elements are {attributes['id']}"
+            self.ids[attributes["id"]] = tag
+        if tag == "tr":
+            self._in_verdicts = "data-verdict" in attributes
+            if self._in_verdicts:
+                self.rows.append([attributes["data-verdict"]])
+        if tag == "td" and self._in_verdicts:
+            self.rows[-1].append("")
+            self._cell = True
+
+    def handle_endtag(self, tag):
+        if tag == "td":
+            self._cell = None
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self._cell:
+            self.rows[-1][-1] += data.strip()
+
+
+def test_every_claim_is_a_row_of_the_tables_of_verdicts(report):
+    rows = Elements(report).rows
+    shown = sorted((row[0], row[4]) for row in rows)
+    assert shown == sorted((c["verdict"], c["printed"]) for c in CLAIMS)
+    by_verdict = {row[0]: row for row in rows}
+    assert by_verdict["differs"][3] == "name <b>&" and by_verdict["within"][5] == "0.512"
+
+
+def test_tables_of_many_rows_are_folded(report):
+    """Red if the page is hundreds of screens again: one open table had two thirds of its words."""
+    opened = [a for tag, a in Elements(report).tags if tag == "details" and "open" in a]
+    assert len(opened) == 1
+    assert '<details class="verdicts"><summary><span class="badge unexplained">' in report
+
+
+def test_every_judged_value_is_shown_with_its_artefact(report):
+    for name in (TABLE, FIGURE, TIMED):
+        section = report.partition(f'<section class="card" id="{name}"')[2].partition("</section>")[
+            0
+        ]
+        of_artefact = [c for c in CLAIMS if f"{c['paper']}/{c['artefact']}" == name]
+        assert section.count('<span class="badge') >= len(of_artefact)
+        assert all(c["printed"] in section for c in of_artefact)
+    assert "the cause &amp; its &lt;test&gt;" in report and "tests/x.py::y" in report
+
+
+def test_every_picture_has_an_alternative_text_and_a_caption(report):
+    elements = Elements(report)
+    images = [attributes for tag, attributes in elements.tags if tag == "img"]
+    assert len([a for a in images if len(a["alt"]) > 40]) == 2
+    # The picture of the window that enlarges them is empty until a click.
+    assert [a for a in images if not a["alt"]] == [images[-1]]
+    assert sum(tag == "figcaption" for tag, _ in elements.tags) == 2
+    caption = texts.captions("sutera2021")["figure7"]
+    assert caption["marks"][:60] in " ".join("".join(elements.text).split())
+
+
+def test_the_report_refers_to_no_other_file(report):
+    for tag, attributes in Elements(report).tags:
+        for key in ("src", "srcset", "data", "action", "poster"):
+            assert attributes.get(key, "data:").startswith("data:"), (tag, attributes)
+        reference = attributes.get("href", "#")
+        # A link to a file of the checkout loads nothing.
+        own = r"\.\./(src|config|tests|data)/|(timing/)?(logs|tables|claims)"
+        assert re.match("data:|#" if tag == "link" else f"https://|#|{own}", reference), reference
+        if reference.startswith("../"):
+            assert (ROOT / "results" / reference).resolve().is_file() or "tests/x.py" in reference
+    assert "@import" not in report and "url(" not in report
+
+
+def test_every_link_inside_the_report_leads_to_an_element(report):
+    elements = Elements(report)
+    references = {attributes.get("href", "") for _, attributes in elements.tags}
+    targets = {reference[1:] for reference in references if reference.startswith("#")}
+    assert {TABLE, FIGURE, TIMED} <= targets <= elements.ids.keys()
+
+
+def test_the_report_names_no_user_no_host_and_no_folder(results, config, monkeypatch):
+    monkeypatch.setattr(platform, "node", lambda: "the-host")
+    monkeypatch.setattr(socket, "gethostname", lambda: "the-host")
+    for name in ("USER", "LOGNAME", "HOSTNAME"):
+        monkeypatch.setenv(name, "the-user")
+    text = rendered(results, config)
+    for place in (str(ROOT), str(results), str(Path.home()) + "/", "the-host", "the-user"):
+        assert place not in text
+    message = f"fit: '{ROOT}/data/x.csv' of {Path.home()}/y: no such file: {ROOT}"
+    cleaned = manifest.without_places(message)
+    assert str(ROOT) not in cleaned and str(Path.home()) + "/" not in cleaned
+    assert "./data/x.csv" in cleaned and "no such file" in cleaned
+
+
+def test_an_incomplete_run_names_what_is_missing_and_why(results, config, report):
+    unmade = [{"artefact": TABLE, "log": "results/logs/fit.log", "reason": "fit: ValueError: <no>"}]
+    text = rendered(results, config, CLAIMS[3:], incomplete=unmade)
+    n_artefacts = len([a for a in config["artefacts"].values() if not a.get("optional")])
+    assert f"incomplete: 1 of {n_artefacts} artefacts were not made" in text
+    assert "fit: ValueError: &lt;no&gt;" in text and "results/logs/fit.log" in text
+    assert "without a known cause</h2>" not in text
+    assert 'id="incomplete"' not in report and "1 of the values differ without a known" in report
+
+
+def test_a_scaled_down_run_says_so(results, config, report):
+    small = {**config, "preset": "quick", "paper_scale": False}
+    assert "not those of the papers" in rendered(results, small)
+    assert "not those of the papers" not in report
+
+
+def test_seconds_are_added_up_by_rule(results):
+    (row,) = manifest.seconds_by_rule(results)
+    assert row == {"rule": "tables", "jobs": 2, "wall": 2.5, "cpu": 1.5, "megabytes": 120}
+
+
+def test_the_smaller_file_of_a_figure_is_shown_at_its_own_size(tmp_path):
+    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (640).to_bytes(4, "big") + bytes([0, 0, 1, 0])
+    (tmp_path / "a.png").write_bytes(header)
+    (tmp_path / "a.svg").write_text(SVG)
+    small = pictures.embed([tmp_path / "a.png", tmp_path / "a.svg"])
+    assert (small["width"], small["height"]) == (640, 256) and "image/png" in small["uri"]
+    vector = pictures.embed([tmp_path / "a.svg"])
+    assert (vector["width"], vector["height"]) == (800, 400)
+    with pytest.raises(ValueError, match=r"a\.pdf: a picture of the report is SVG or PNG"):
+        pictures.embed([tmp_path / "a.pdf"])
+
+
+def test_letters_of_a_drawn_figure_have_their_own_size_on_the_page(tmp_path):
+    with style():
+        figure = Figure(figsize=(5, 2.5))
+        figure.subplots()
+        for kind in ("svg", "png"):
+            save(figure, tmp_path / f"a.{kind}")
+            picture = pictures.embed([tmp_path / f"a.{kind}"])
+            # An inch has 96 pixels on a page.
+            assert (picture["width"], picture["height"]) == (480, 240), kind
+
+
+def test_every_artefact_has_a_caption_and_every_caption_an_artefact():
+    with_figure = set(Workflow({}).figures)
+    with_caption = set()
+    for name in configuration.artefacts():
+        paper, _, artefact = name.partition("/")
+        caption = texts.captions(paper).get(artefact)
+        assert caption, f"{name} has no caption: add it to papers/{paper}/captions.yaml"
+        needed = {"seen", "data", "whose"} | ({"alt", "marks"} if name in with_figure else set())
+        assert needed <= caption.keys() <= {*texts.PARTS, "alt"}, name
+        assert all(text.strip().endswith(".") for text in caption.values()), name
+        with_caption.add(name)
+    papers = {name.partition("/")[0] for name in with_caption}
+    assert with_caption == {f"{paper}/{key}" for paper in papers for key in texts.captions(paper)}
+
+
+def test_figures_and_tables_of_a_paper_stand_in_the_order_of_their_numbers():
+    """In the report and in the claims table: figure 7 of sutera2021 came after figures of ours."""
+    numbered: dict = {}
+    for place, name in enumerate(configuration.artefacts()):
+        paper, _, artefact = name.partition("/")
+        if match := re.fullmatch(r"(figure|table)(\d+)", artefact):
+            numbered.setdefault((paper, match[1]), []).append((place, int(match[2])))
+    for of_kind, places in numbered.items():
+        assert [number for _, number in places] == sorted(number for _, number in places), of_kind
+    figures = [place for place, _ in numbered["sutera2021", "figure"]]
+    assert figures == list(range(figures[0], figures[0] + 7))
+
+
+@pytest.fixture(scope="module")
+def reference(config):
+    """The numbers of the reference run."""
+    files = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
+    tables = {f"{path.parent.name}/{path.stem}": path for path in files}
+    return Numbers(tables, reference_claims(), config)
+
+
+def reference_claims():
+    return [
+        row
+        for name in ("claims.csv", "claims_timing.csv")
+        for row in storage.read_rows(REFERENCE / name)
+    ]
+
+
+def test_every_text_finds_its_numbers_in_a_full_run(reference):
+    """Red if a caption or a headline names a row that no table has."""
+    for paper in {name.partition("/")[0] for name in configuration.artefacts()}:
+        account = texts.account(paper)
+        assert account.keys() == {"citation", "url", "claims", "found", "headlines"}, paper
+        spoken = [account["claims"], account["found"]]
+        for entry in account["headlines"]:
+            assert set(entry["shown_by"]) <= configuration.artefacts().keys(), entry
+            spoken.append(entry["text"])
+        spoken += [text for caption in texts.captions(paper).values() for text in caption.values()]
+        for text in spoken:
+            assert not re.search(r"[{}]|nan", reference.fill(text)), text
+
+
+def test_the_account_of_a_paper_counts_every_finding_once(reference):
+    """Red if it leaves out those that are undecided, or counts an outcome that none has."""
+    for paper in {path.parents[1].name for path in PAPERS.glob("*/claims/statements.csv")}:
+        text = reference.fill(texts.account(paper)["found"])
+        (total, outcomes) = re.search(r"Of its (\d+) findings in words ([^.:]+)", text).groups()
+        counts = [int(number) for number in re.findall(r"\d+", outcomes)]
+        assert sum(counts) == int(total) and 0 not in counts, text
+
+
+def test_a_title_speaks_of_several_identities_that_do_not_hold():
+    differing = {
+        claim["cell"]
+        for claim in reference_claims()
+        if (claim["artefact"], claim["verdict"]) == ("identities", "differs")
+    }
+    assert len(differing) > 1
+    title = configuration.artefacts()["loecher2022/identities"]["title"]
+    assert "those that do not hold" in title
+
+
+def test_numbers_come_from_the_rows_that_are_named(tmp_path):
+    rows = [{"name": n, "n": str(k), "value": v} for n, k, v in (("a", 1, "0.25"), ("b", 3, "-2"))]
+    storage.write_rows(tmp_path / "t.csv", rows, ["name", "n", "value"])
+    sweep = [{"grid": {"repeat": {"first": 1, "last": 20}}}, {"grid": {"data": "led"}}]
+    variants = {"published": {"metric.m.n_draws": 500}}
+    experiments = {"of": {"sweep": sweep, "most_repeats": 4, "variants": variants}}
+    judged = [claim("p/t", "name=a"), claim("p/t", "s01", verdict="holds")]
+    numbers = Numbers({"p/t": tmp_path / "t.csv"}, judged, {"experiments": experiments})
+    for text, expected in (
+        ('{{ cell("p/t", name="a") | percent }}', "25 %"),
+        ('{{ cell("p/t", name="b") | digits(1) }}', "−2.0"),
+        ('{{ most("p/t") | short }} {{ least("p/t", name=["a", "b"]) | short }}', "0.25 −2"),
+        ('{{ mean("p/t", by="n") | short }} {{ median("p/t") | short }}', "−1.44 −0.875"),
+        ('{{ printed("p/t", "name=a") }} {{ repeats("of") }}', "0.5 4"),
+        ('{{ setting("of", "published", "metric.m.n_draws") }}', "500"),
+        ('{{ tally(["p/t"], "published") }}{{ tally(["p/t"], "published", "equal") }}', "10"),
+        ('{{ stated("p") }}: {{ outcomes("p") }}', "1: 1 holds"),
+    ):
+        assert numbers.fill(text) == expected
+    for text in ('{{ cell("p/t") }}', '{{ cell("p/u") }}', '{{ cell("p/t", name="c") }}'):
+        with pytest.raises(MissingNumber):
+            numbers.fill(text)
+    for text in ("{{ models.none.n }}", '{{ repeats("none") }}', '{{ printed("p/t", "name=b") }}'):
+        with pytest.raises(MissingNumber):
+            numbers.fill(text)
+
+
+def test_an_interval_is_over_repeats_and_not_over_rows(tmp_path):
+    rows = [{"repeat": r, "value": v} for r, v in (("1", 0), ("1", 2), ("2", 2), ("3", 3))]
+    storage.write_rows(tmp_path / "t.csv", rows, ["repeat", "value"])
+    numbers = Numbers({"t": tmp_path / "t.csv"}, [], {})
+    # Means 1, 2, 3: standard error 3 ** -0.5, and Student's t of two degrees of freedom is 4.303.
+    assert numbers.fill('{{ interval("t") }}') == "2.00 ± 2.48"
+    with pytest.raises(MissingNumber, match="an interval takes two repeats, there are 1"):
+        numbers.fill('{{ interval("t", value="3") }}')
+
+
+@pytest.fixture(scope="module")
+def worked_sweeps(config, tmp_path_factory):
+    """What the report shows of the stored tables of the worked sweeps."""
+    names = configuration.read_yaml(ROOT / "config" / "sweeps.yaml")["sweeps"]
+    home, tables = tmp_path_factory.mktemp("experiments"), []
+    for name in names:
+        packed = (ROOT / "docs" / "sweeps" / f"{name}.csv.gz").read_bytes()
+        tables.append(home / f"{name}.csv")
+        tables[-1].write_bytes(gzip.decompress(packed))
+        storage.write_text(home / "experiments" / f"{name}.svg", SVG)
+    return sweeps.sections(config, tables, sorted(home.rglob("*.svg")))
+
+
+def test_every_finding_on_a_worked_sweep_has_its_numbers(worked_sweeps):
+    """Red if a finding names a measure or a setting that the sweep does not have."""
+    assert [section["name"] for section in worked_sweeps] == list(texts.sweeps())
+    for section in worked_sweeps:
+        assert len(section["findings"]) >= 3
+        for filled in (*section["findings"], *section["caption"].values()):
+            assert filled["text"] and not filled["missing"]
+
+
+def test_the_report_shows_the_sweeps_of_the_configuration(results, config, worked_sweeps, report):
+    assert '<section id="sweeps">' not in report
+    elements = Elements(rendered(results, config, sweeps=worked_sweeps))
+    text = " ".join(elements.text)
+    for section in worked_sweeps:
+        assert elements.ids[section["name"]] == "section"
+        assert all(finding["text"] in text for finding in section["findings"])
+        assert f"make sweep EXPERIMENT={section['name']}" in text
+    assert len([a for tag, a in elements.tags if tag == "img" and len(a["alt"]) > 40]) == 4
+
+
+def test_sweeps_of_the_configuration_are_part_of_a_run():
+    flow = Workflow({"sweeps": ["sweep_pgi2"]})
+    files = [f"results/experiments/sweep_pgi2{end}" for end in (".csv", ".svg")]
+    assert {files[0]} == set(flow.sweep_tables()) and files[1] in flow.sweep_pictures()
+    assert set(files) <= set(flow.everything()) and not set(files) & set(Workflow({}).everything())
+
+
+def test_a_text_without_its_numbers_says_so_and_no_more(report):
+    assert "The numbers of this text are not in the tables of this run." in report
+    assert "expected one" not in report and "was not made" not in report
+
+
+def test_a_figure_in_snakemakes_own_report_has_its_name_and_title():
+    labels = Workflow({}).labels(SimpleNamespace(artefact="sutera2021/figure7"))
+    assert labels == {"artefact": "figure7", "what it shows": "correlations sample by sample"}
+
+
+def test_whole_numbers_are_shown_as_print_has_them():
+    """1599.00 beside the printed 1599."""
+    shown = [page._rounded(*pair) for pair in (("1599.0", "1599"), ("10.5", "10"), ("2", "2.0"))]
+    assert shown == ["1599", "10.50", "2.000"]
+    assert page._rounded("0.123456", "0.12") == "0.1235"
+
+
+def test_a_title_of_a_configuration_is_shown_as_it_is_written(results, config):
+    """Red if a text of a user is filled as a template, which can call anything."""
+    artefacts = {
+        **config["artefacts"],
+        TABLE: {**config["artefacts"][TABLE], "title": "{{ 6 * 7 }}"},
+    }
+    assert "{{ 6 * 7 }}" in rendered(results, {**config, "artefacts": artefacts})
