@@ -6,8 +6,8 @@ One output of one tree, in plain Python, with whatever numbers the tree is made 
 `Counter`: ``"G"``, calls of G in Algorithm 1; ``"loop"``, passes through the loops of EXTEND and
 UNWIND in Algorithm 2. They depend on the trees and rows alone, not on a clock.
 
-Misprints, and what is right (docs/theory/tree_shap.md shows them; test_lundberg2017_exact.py puts each
-one back in, and it divides by zero, runs out of m or gives other values):
+Misprints, and what is right (docs/theory/tree_shap.md shows them; a test puts each one back in,
+and it divides by zero, runs out of m or gives other values):
 
 - Algorithm 1 averages ``G(a_j, w r_aj / r_j)`` with itself; the second is
   ``G(b_j, w r_bj / r_j)``.
