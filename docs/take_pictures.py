@@ -68,7 +68,7 @@ def frames(methods) -> dict[str, tuple[str, str]]:
     for method in methods:
         functions = ", ".join(f"`{function}`" for function in method.functions)
         needs = "; ".join(f"{need}: {NEEDS[need]}" for need in method.needs) or "nothing"
-        place = ELSEWHERE.get(method.name, f"../api/measures.md#{method.name}")
+        place = ELSEWHERE.get(method.name, "#reference")
         lines = [
             method.summary,
             "",

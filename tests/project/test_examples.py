@@ -13,14 +13,15 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import splitcredit
 
-API = Path(__file__).resolve().parents[2] / "docs" / "api"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 MODULES = r"^\.\. automodule:: (splitcredit\.\S+)\n   :members:(.*)$"
 NAMES = r"^\.\. auto(?:function|class):: (\S+)\.(\w+)$"
 
 
 def documented():
     """Functions and classes that the reference documents, by their full names."""
-    text = "\n".join(page.read_text() for page in sorted(API.glob("*.md")))
+    pages = sorted([*(DOCS / "api").glob("*.md"), *(DOCS / "measures").glob("*.md")])
+    text = "\n".join(page.read_text() for page in pages)
     objects = {}
     for module, name in re.findall(NAMES, text, re.M):
         objects[f"{module}.{name}"] = getattr(importlib.import_module(module), name)
