@@ -110,8 +110,6 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	"$(BIN)/python" benchmarks/environments.py
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
 	  "$(BIN)/python" benchmarks/run.py $(if $(FAMILY),family $(FAMILY))
-	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/limits.py)
-	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/gap_ratios.py)
 
 damaged: environment ## damage NUMBER model files of every format, read them, and compare with their libraries
 	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" tests/damaged.py --number $(NUMBER) $(ARGUMENTS)

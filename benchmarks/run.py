@@ -23,8 +23,7 @@ from splitcredit.views.warm_up import warm_up
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "timing" / "bench.csv"
-# Threads last: idle ones that still spin would count as CPU time of what follows.
-MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "threads")
+MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap")
 
 
 def main(*arguments):

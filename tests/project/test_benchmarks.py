@@ -14,8 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.ensemble import GradientBoostingRegressor
-from sklearn.tree import DecisionTreeRegressor
 
 from reproduction import marked
 from scripts import script
@@ -221,73 +219,6 @@ def test_every_first_call_on_the_page_runs(bench, tmp_path):
     imports = ["`import splitcredit`", "`import numpy, numba`"]
     names = [*imports, *(f"`{call}`" for call in first_call.CALLS)]
     assert names == first_cells(bench, "first_call.md", "costs")
-
-
-@pytest.mark.long
-def test_every_kernel_on_the_page_of_limits_is_counted_and_runs(bench):
-    limits, kernel_work, processor = bench("limits"), bench("kernel_work"), bench("processor")
-    rates = dict.fromkeys(processor.SIZES, 1e9)
-    core = processor.Processor(1e9, 1e9, 1e9, rates, rates)
-    works = list(kernel_work.works(scale=0.02))
-    assert [work.kernel for work in works] == first_cells(bench, "benchmarks.md", "limits")
-    for work in works:
-        work.run()
-        assert work.operations > 0, work.kernel
-        limit_seconds = core.least(work)
-        assert limit_seconds["arithmetic"] == (work.operations + work.divisions) / 1e9
-        cells = limits.line(work, limit_seconds, 2 * max(limit_seconds.values())).count("|") - 1
-        assert cells == len(limits.HEADS)
-        assert limits.line(work, limit_seconds, 2 * max(limit_seconds.values())).endswith(" 50% |")
-
-
-def test_every_recorded_time_is_of_a_setting_that_is_drawn(bench):
-    """Red if the draw of a setting changes its number of features, or one is recorded twice."""
-    gaps = bench("gap_ratios")
-    rows = gaps.storage.read_rows(gaps.RECORDED)
-    theirs, settings = gaps.recorded(), {setting.key: setting for setting in gaps.settings()}
-    assert len(rows) == len(theirs) and set(theirs) < set(settings)
-    for key in theirs:
-        assert (settings[key].chosen.sum(axis=1) == settings[key].size).all()
-    assert gaps.microseconds(settings["grown10", 0.3, 1], seconds=0) > 0
-    text = gaps.table(dict.fromkeys(theirs, 2.0))
-    assert text.count("| 2x | 2x |") == len(gaps.lines())
-    names = [line.split("|")[1].strip() for line in text.split("\n")[2:]]
-    assert names == first_cells(bench, "benchmarks.md", "gaps")
-
-
-def test_rates_of_the_processor_are_measured_by_loops_that_run(bench, monkeypatch):
-    processor = bench("processor")
-    monkeypatch.setattr(processor, "RUNS", 1)
-    core = processor.Processor.measured({"L1": 1 << 12, "memory": 1 << 14})
-    assert min(core.operations, core.additions, core.divisions) > 0
-    assert min(core.bytes.values()) > 0 and min(core.reads.values()) > 0
-    assert [processor.place_of(size) for size in (0, 1 << 15, 1 << 30)] == ["L1", "L1", "memory"]
-
-
-def test_visits_and_quadrature_of_a_tree_are_counted_as_by_hand(bench):
-    """A full tree of depth 2 on three features: two splits a row; a root above two bottom nodes."""
-    kernel_work = bench("kernel_work")
-    X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], float)
-    y = np.where(X[:, 0] == 0, 10 + X[:, 1], 4 * X[:, 2])
-    forest = to_forest(DecisionTreeRegressor().fit(X, y))
-    assert kernel_work.node_visits(forest, forest.prepare(X)) == 2 * len(X)
-    # Three points; 5 operations at each of the two bottom nodes, 5 + 6 at the root.
-    assert kernel_work.quadrature_work(forest)[0] == 3 * (5 + 5 + 11)
-    ranking = np.array([1, 0, 2])
-    sets = [np.flatnonzero(mask).tolist() for mask in kernel_work.tried_sets(ranking)]
-    assert sets == [[0], [1], [2], [0, 1], [1, 2], [0, 1, 2]]
-
-
-def test_operations_of_gaps_are_counted_as_by_hand(bench):
-    """Two stumps on one feature: one leaf of each counts, on the same side of x."""
-    kernel_work = bench("kernel_work")
-    X = np.arange(8.0)[:, None]
-    forest = to_forest(
-        GradientBoostingRegressor(n_estimators=2, max_depth=1).fit(X, (X[:, 0] > 3) * 1.0)
-    )
-    work = kernel_work.gap_work(forest, forest.prepare(X[:1]), np.ones((1, 1), bool))
-    # The first stump has one factor, on one side of x, for the one leaf of the second.
-    assert (work["operations"], work["bytes"]) == (7, 8 * 4)
 
 
 def test_a_table_is_written_between_its_marks(tmp_path):
