@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ import pytest
 
 from reproduction import marked
 from scripts import script
-from splitcredit import to_forest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
@@ -184,27 +182,6 @@ def first_cells(bench, page, mark):
     """First cells of the rows of a table on a page."""
     text = marked.between((ROOT / "docs" / page).read_text(), mark)
     return [line.split("|")[1].strip() for line in text.splitlines()[2:]]
-
-
-def test_every_kind_on_the_page_of_models_is_converted_exactly(bench, capsys):
-    conversions = bench("conversions")
-    assert conversions.main(["--models", "2"]) == 0, capsys.readouterr().out
-    names = [line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines()]
-    assert names == first_cells(bench, "models.md", "checks")
-
-
-def test_a_model_that_is_converted_wrongly_is_named(bench, monkeypatch, capsys):
-    conversions = bench("conversions")
-    name = "sklearn, trees and forests"
-
-    def moved(model):
-        forest = to_forest(model)
-        return replace(forest, value=forest.value + 1e-9)
-
-    monkeypatch.setattr(conversions, "to_forest", moved)
-    assert conversions.main(["--models", "2", "--only", name]) == 1
-    printed = capsys.readouterr().out
-    assert all(f"above its bound: {name}, number {number}: " in printed for number in (0, 1))
 
 
 @pytest.mark.long
