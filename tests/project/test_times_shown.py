@@ -9,7 +9,7 @@ from reproduction import marked, storage
 from scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = script("docs/take_reference.py")
+PAGES = script("tools/take_reference.py")
 ROWS = storage.read_rows(PAGES.REFERENCE / "bench.csv")
 
 

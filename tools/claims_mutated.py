@@ -1,6 +1,6 @@
 """Put wrong numbers into every judged row, and count how many of them a run would call unexplained.
 
-    python workflow/claims_mutated.py [--list] [RESULTS]
+    python tools/claims_mutated.py [--list] [RESULTS]
 
 Reads the tables of a run (default: ``results``), of any preset, or those of ``docs/reference``.
 Rows that are unexplained as they stand, as many are in a scaled run, are left out. ``--list`` names
@@ -21,12 +21,10 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
-
-from reproduction import claims, papers, storage  # noqa: E402
-from reproduction.planning.workflow import Workflow  # noqa: E402
-from reproduction.stages.artefacts import printed_values, rules_of, statements_of  # noqa: E402
+from reproduction import claims, papers, storage
+from reproduction.planning.places import ROOT
+from reproduction.planning.workflow import Workflow
+from reproduction.stages.artefacts import printed_values, rules_of, statements_of
 
 KINDS = ("nonsense", "sign", "wrong side", "last digit", "neighbor")
 HELD, LEAST = KINDS[:3], 0.95

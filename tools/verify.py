@@ -1,6 +1,6 @@
 """Compare the results of a run with the reference run of the project, cell by cell.
 
-    python workflow/verify.py [RESULTS] [REFERENCE]
+    python tools/verify.py [RESULTS] [REFERENCE]
 
 Prints how many cells differ, those of the claims first, and writes all of them to
 ``RESULTS/differences.csv``. The exit status is 1 if anything differs by more than rounding, or if
@@ -19,11 +19,9 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
-
-from reproduction import storage  # noqa: E402
-from reproduction.claims_summary import reduced_preset  # noqa: E402
+from reproduction import storage
+from reproduction.claims_summary import reduced_preset
+from reproduction.planning.places import ROOT
 
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
 CLAIMS, DIFFERENCES = "claims.csv", "differences.csv"

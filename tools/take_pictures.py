@@ -1,6 +1,6 @@
 """Write what the pages of docs do not say by themselves: frames of measures, and pictures.
 
-    python docs/take_pictures.py [PAGE ...]
+    python tools/take_pictures.py [PAGE ...]
 
 The frame of a measure's page comes from the table of all methods. A picture shows the axes `ax` of
 the code above it on its page; that of the README stands above its code. It holds the numbers that
@@ -11,13 +11,13 @@ shows the first table of their page.
 import json
 import re
 import sys
-from pathlib import Path
 
 from matplotlib import pyplot
 
 from reproduction import marked
+from reproduction.planning.places import ROOT
 
-DOCS = Path(__file__).resolve().parent
+DOCS = ROOT / "docs"
 EXAMPLE = "measures/index.md"
 README, BENCHMARKS = "../README.md", "benchmarks.md"
 # Inches and dots per inch of pictures. That of the README is as wide as the code host shows a page.
