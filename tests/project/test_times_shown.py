@@ -14,15 +14,8 @@ ROWS = storage.read_rows(PAGES.REFERENCE / "bench.csv")
 
 
 def test_pages_show_the_times_of_the_reference():
-    timed = [row for row in ROWS if not row["family"]]
-    tables = {
-        "summary": PAGES.bench_summary(timed),
-        "first": PAGES.first_table(timed),
-        "xeon": PAGES.on_xeon(),
-        "family": PAGES.family_table([row for row in ROWS if row["family"]]),
-    }
     page = (ROOT / "docs" / "benchmarks.md").read_text()
-    for mark, table in tables.items():
+    for mark, table in PAGES.bench_tables(ROWS).items():
         assert marked.between(page, mark) == table.rstrip(), mark
 
 
