@@ -13,8 +13,8 @@ from pathlib import Path
 
 from reproduction import storage
 from reproduction.claims_summary import reduced_preset
-from reproduction.planning.places import ROOT
 
+ROOT = Path(__file__).resolve().parents[1]
 RESULTS, BUILD = ROOT / "results", ROOT / "build"
 CONTENTS = (
     "report.html",

@@ -7,16 +7,22 @@ import os
 import shutil
 from pathlib import Path
 
-from reproduction.planning.places import ROOT
-
-LEFT_OUT = (".venv*", ".git", ".snakemake", "results", "build", "__pycache__", "*.egg-info")
+ROOT = Path(__file__).resolve().parents[1]
+# Left out at the top of the project, where a room of the library may have the same name below.
+AT_TOP = shutil.ignore_patterns(".venv*", ".git", ".snakemake", "results", "build")
 # First folders of results that depend on the clock or on how often a run was started.
 APART = ("logs", "timing", "report.html")
 
 
 def copied(project, *left_out) -> Path:
     """Copy the project without results, environments and what else is named, to a new folder."""
-    shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(*LEFT_OUT, *left_out))
+    anywhere = shutil.ignore_patterns("__pycache__", "*.egg-info", *left_out)
+
+    def ignored(folder, names):
+        at_top = AT_TOP(folder, names) if Path(folder) == ROOT else set()
+        return anywhere(folder, names) | at_top
+
+    shutil.copytree(ROOT, project, ignore=ignored)
     return project
 
 

@@ -11,12 +11,13 @@ shows the first table of their page.
 import json
 import re
 import sys
+from pathlib import Path
 
 from matplotlib import pyplot
 
 from reproduction import marked
-from reproduction.planning.places import ROOT
 
+ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 EXAMPLE = "measures/index.md"
 README, BENCHMARKS = "../README.md", "benchmarks.md"

@@ -14,9 +14,9 @@ from pathlib import Path
 from reproduction import marked, storage
 from reproduction.claims_summary import reduced_preset, summary
 from reproduction.papers.trust import standings
-from reproduction.planning.places import ROOT
 from reproduction.report.numbers import Numbers
 
+ROOT = Path(__file__).resolve().parents[1]
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
 # What depends on the clock is a table of its own.
 CLAIMS = ("claims.csv", "claims_timing.csv")

@@ -16,8 +16,8 @@ import pandas as pd
 from scipy import stats
 
 from reproduction import marked
-from reproduction.planning.places import ROOT
 
+ROOT = Path(__file__).resolve().parents[1]
 PAGE, STORED = ROOT / "docs" / "sweeps.md", ROOT / "docs" / "sweeps"
 SWEEPS = {"sweep_noisy_features": "relevance", "sweep_pgi2": "pgi2_bound"}
 # Columns of the first table: what is set, to what, and in which words.
