@@ -69,7 +69,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Together:
+class InProcess:
     """Pairs on one model, which the function makes."""
 
     make: Callable[[], Iterable[Pair]]

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import together
-from race import Entrant, Race, Together
+import in_process
+from race import Entrant, InProcess, Race
 from workloads import FEW, WORKLOADS
 
 
@@ -91,14 +91,14 @@ TREE_SHAP = {
 # By module and name, as `run.py` takes them.
 RACES = {
     "sutera2021": {
-        "K = 1": Together(partial(together.digits_forest, 1, shap_rows=8)),
-        "K = 8": Together(partial(together.digits_forest, 8, shap_rows=24)),
-        "K = 64": Together(partial(together.digits_forest, 64, shap_rows=40)),
-        "SAGE on led": Together(together.sage_on_led),
-        "SAGE on numbers": Together(together.sage_on_numbers),
+        "K = 1": InProcess(partial(in_process.digits_forest, 1, shap_rows=8)),
+        "K = 8": InProcess(partial(in_process.digits_forest, 8, shap_rows=24)),
+        "K = 64": InProcess(partial(in_process.digits_forest, 64, shap_rows=40)),
+        "SAGE on led": InProcess(in_process.sage_on_led),
+        "SAGE on numbers": InProcess(in_process.sage_on_numbers),
     },
-    "loecher2022": {"out of bag": Together(together.out_of_bag)},
-    "gajewski2025": {"sampled PG2": Together(together.sampled_gap)},
+    "loecher2022": {"out of bag": InProcess(in_process.out_of_bag)},
+    "gajewski2025": {"sampled PG2": InProcess(in_process.sampled_gap)},
     "tree_shap": {
         **{
             name: Race(WORKLOADS[name], entrants, rounds=5 if name == "W3" else 3)

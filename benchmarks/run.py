@@ -41,13 +41,13 @@ def main(*arguments):
         races = chosen(module, names)
     warm_up()  # small jobs would go on without the fast kernels, see docs/first_call.md
     numba.set_num_threads(1)
-    # A run of everything begins the table anew, except for the models that were drawn.
-    before = [row for row in stored() if module or row["family"]]
-    rows = []
+    before, rows = stored(), []
     with Peers() as peers:
         for race in races:
             rows += printed(race.run(peers))
             storage.write_rows(TABLE, replaced(before, rows), COLUMNS)
+    if module is None:  # works that are raced no more are left out
+        storage.write_rows(TABLE, rows + [row for row in before if row["family"]], COLUMNS)
     if module == "family":
         print(f"\nThe lowest ratios of family {names[0]}, end to end on one thread:")
         for row in family.worst(rows):

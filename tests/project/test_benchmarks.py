@@ -26,10 +26,10 @@ import workloads  # noqa: E402
 
 
 def test_every_entrant_is_installed_by_its_environment_and_given_rows_that_there_are():
-    in_processes = [*races.RACES["tree_shap"].values(), *family.races("3")]
-    assert {one.measure for one in in_processes} == set(sides.MEASURES)
+    with_entrants = [*races.RACES["tree_shap"].values(), *family.races("3")]
+    assert {one.measure for one in with_entrants} == set(sides.MEASURES)
     entered = set()
-    for one in in_processes:
+    for one in with_entrants:
         for entrant in one.entrants:
             peer = (BENCHMARKS / "peers" / f"{entrant.peer}.py").read_text()
             package = re.search(r'PACKAGE = "(.+)"', peer)[1]
