@@ -110,8 +110,6 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	"$(BIN)/python" benchmarks/environments.py
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
 	  "$(BIN)/python" benchmarks/run.py $(if $(FAMILY),family $(FAMILY))
-	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/limits.py)
-	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/gap_ratios.py)
 
 damaged: environment ## damage NUMBER model files of every format, read them, and compare with their libraries
 	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" tests/damaged.py --number $(NUMBER) $(ARGUMENTS)
@@ -120,30 +118,30 @@ calls: environment ## call the public functions NUMBER times with generated argu
 	@CALLS=$(NUMBER) "$(BIN)/python" -m pytest -q -s -n 0 tests/splitcredit/api/test_generated_calls.py
 
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
-	@"$(BIN)/python" workflow/verify.py
+	@"$(BIN)/python" tools/verify.py
 
 claims-mutated: environment ## put wrong numbers into every judged row of a finished run, and count those that are seen
-	@"$(BIN)/python" workflow/claims_mutated.py $(ARGUMENTS)
+	@"$(BIN)/python" tools/claims_mutated.py $(ARGUMENTS)
 
 faults: environment ## kill a small run at random moments, resume it and compare: make faults KILLS=5
-	"$(BIN)/python" workflow/faults.py --kills $(KILLS)
+	"$(BIN)/python" tools/faults.py --kills $(KILLS)
 
 mutants: environment ## change one place of the code at a time, and count the changes that tests see (hours)
-	@"$(BIN)/python" workflow/mutants.py $(ARGUMENTS)
+	@"$(BIN)/python" tools/mutants.py $(ARGUMENTS)
 
 same-bytes: environment ## one experiment with other cores, threads, batches and Pythons: the same tables
-	@"$(BIN)/python" workflow/same_bytes.py $(ARGUMENTS)
+	@"$(BIN)/python" tools/same_bytes.py $(ARGUMENTS)
 
 notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks
 	"$(BIN)/python" notebooks/execute.py
 
 reference: ## copy claims, tables and the pictures of pages from a full run, and run the notebooks on it
-	"$(BIN)/python" docs/take_reference.py
-	"$(BIN)/python" docs/take_pictures.py benchmarks.md
+	"$(BIN)/python" tools/take_reference.py
+	"$(BIN)/python" tools/take_pictures.py benchmarks.md
 	"$(BIN)/python" notebooks/execute.py --out notebooks
 
 reference-archive: environment ## put all pictures, tables and the report of a run into build/, as one archive
-	"$(BIN)/python" docs/archive_reference.py
+	"$(BIN)/python" tools/archive_reference.py
 
 clean: ## delete all results
 	find results/ -mindepth 1 ! -name README.md -delete

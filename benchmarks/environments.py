@@ -27,10 +27,7 @@ class NotInstalledError(Exception):
 def python_of(name) -> Path:
     """Interpreter of an environment, which is built first if it is missing or out of date.
 
-    Raises
-    ------
-    NotInstalledError
-        If that is not possible here.
+    NotInstalledError says why that is not possible here.
     """
     folder = FOLDER / name
     interpreter = find_interpreter(PYTHONS[name])

@@ -7,12 +7,13 @@ most. All peers that explain such a model race, on few of the rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from race import Entrant, Race
-from workloads import WORKLOADS, Workload
+from races import fasttreeshap, lightgbm, shap, shapiq, xgboost
+from workloads import Workload
 
 MEMBERS = 20
 # Rows that a model is trained on.
@@ -24,44 +25,15 @@ WORK, NUMBERS, STEPS = 1.5e8, 3e7, 1e10
 PEER_WORK, FEWEST = 3e6, 20
 # WOODELF and FastTreeSHAP v2 make tables of all outcomes on a path.
 DEEPEST_BY_TABLES = 6
-# A peer whose values are further from ours, relative to the largest, is not right. Values in single
-# precision (XGBoost, WOODELF) are off by 1e-6 to 1e-5, wrong ones by 1e-1.
-RIGHT = 1e-3
 
 
-@dataclass(frozen=True)
-class Member(Workload):
-    """One model of the family, and rows of their own to explain.
-
-    Parameters
-    ----------
-    leaves : float
-        Estimate of the leaves of the forest, times the outputs that vary in each tree.
-    deep : int
-        Depth that the trees may have.
-    n_classes : int
-        1 for a regression.
-    """
-
-    leaves: float = 0.0
-    deep: int = 0
-    n_classes: int = 1
-
-    def rows_to_explain(self, X):
-        """Rows drawn from the training rows, each feature for itself."""
-        random = np.random.default_rng(self.rows)
-        picked = random.integers(0, len(X), (self.rows, X.shape[1]))
-        return np.take_along_axis(X, picked, axis=0)
+def races(seed, *numbers) -> list[Race]:
+    """The races of a seed, or some of them by number."""
+    return [_race(seed, int(number)) for number in numbers or range(MEMBERS)]
 
 
-def members(seed) -> list[Member]:
-    """The models of one seed."""
-    return [
-        _member(np.random.default_rng([seed, number]), seed, number) for number in range(MEMBERS)
-    ]
-
-
-def _member(random, seed, number):
+def _race(seed, number):
+    random = np.random.default_rng([int(seed), number])
     library = str(random.choice(["sklearn", "xgboost", "lightgbm"]))
     depth = int(random.integers(2, 17))
     n_features = _between(random, 5, 500)
@@ -80,18 +52,21 @@ def _member(random, seed, number):
     leaves *= n_trees * outputs * per_round
     rows = max(100, min(rows, int(WORK / leaves)))
     parameters = {
-        "sklearn": lambda: _sklearn(kind, n_trees, depth, n_classes),
-        "xgboost": lambda: _xgboost(n_trees, depth, n_classes),
-        "lightgbm": lambda: _lightgbm(n_trees, depth, n_classes),
-    }[library]()
-    name = parameters["estimator"] if library == "sklearn" else library
+        "sklearn": partial(_sklearn, kind),
+        "xgboost": _xgboost,
+        "lightgbm": _lightgbm,
+    }[library](n_trees, depth, n_classes)
+    name = parameters.get("estimator", library)
     target = f"{n_classes} classes" if n_classes > 1 else "regression"
     title = (
         f"family {seed}, {number}: {name}, {n_trees * per_round} trees, depth {depth}, "
         f"{n_features} features, {target}{', missing values' if gaps else ''}"
     )
-    data = _data([seed, number], n_features, n_classes, gaps)
-    return Member(title, library, parameters, data, rows, leaves, depth, n_classes)
+    data = partial(_data, [int(seed), number], n_features, n_classes, gaps)
+    workload = Workload(title, library, parameters, data, rows, shuffled=True)
+    few = int(np.clip(PEER_WORK / leaves, min(FEWEST, rows), rows))
+    entrants = _entrants(workload, few, several=n_classes > 2, shallow=depth <= DEEPEST_BY_TABLES)
+    return Race(workload, entrants, rounds=2, threads=(1,), family=seed)
 
 
 def _most_leaves(library, kind, n_classes):
@@ -139,94 +114,41 @@ def _lightgbm(n_trees, depth, n_classes):
 
 def _data(seed, n_features, n_classes, gaps):
     """Normal features, rounded to single precision; a third of them matters, with products."""
-
-    def draw():
-        random = np.random.default_rng(seed)
-        X = random.standard_normal((TRAINING, n_features)).astype(np.float32).astype(np.float64)
-        weights = random.standard_normal((n_features, n_classes))
-        weights *= random.random((n_features, 1)) < 1 / 3
-        bent = np.where(X > 0, X, X[:, ::-1] * X)
-        scores = bent @ weights + random.standard_normal((TRAINING, n_classes))
-        if gaps:
-            X[random.random(X.shape) < 0.1] = np.nan
-        if n_classes == 1:
-            return X, scores[:, 0]
-        if n_classes == 2:
-            return X, (scores[:, 0] > np.median(scores[:, 0])).astype(np.int64)
-        return X, scores.argmax(axis=1)
-
-    return draw
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((TRAINING, n_features)).astype(np.float32).astype(np.float64)
+    weights = random.standard_normal((n_features, n_classes))
+    weights *= random.random((n_features, 1)) < 1 / 3
+    bent = np.where(X > 0, X, X[:, ::-1] * X)
+    scores = bent @ weights + random.standard_normal((TRAINING, n_classes))
+    if gaps:
+        X[random.random(X.shape) < 0.1] = np.nan
+    if n_classes == 1:
+        return X, scores[:, 0]
+    if n_classes == 2:
+        return X, (scores[:, 0] > np.median(scores[:, 0])).astype(np.int64)
+    return X, scores.argmax(axis=1)
 
 
-def entrants(member) -> tuple[Entrant, ...]:
-    """All peers that explain such a model, and how many rows each is given.
+def _entrants(workload, few, several, shallow) -> tuple[Entrant, ...]:
+    """All peers that explain such a model, which are given few of the rows.
 
     Left out for several classes: FastTreeSHAP's fork, which fails or takes all trees for those of
     one output, and so does shap's C code with LightGBM. Shap hands these models over to LightGBM.
     """
-    n_rows = int(np.clip(PEER_WORK / member.leaves, min(FEWEST, member.rows), member.rows))
-    histograms = member.parameters.get("estimator", "").startswith("Hist")
-    several = member.n_classes > 2
-    entered = [
-        Entrant("shapiq", rows=n_rows, label="shapiq explain_X", variant="public"),
-        Entrant("shapiq", rows=n_rows, label="shapiq, its C++ kernel", variant="kernel"),
-    ]
-    if not (several and member.library == "lightgbm"):
-        entered.append(Entrant("shap", rows=n_rows, label="shap, its C code"))
-    own_method = {"xgboost": "pred_contribs", "lightgbm": "pred_contrib"}
-    if member.library in own_method:
-        label = f"{member.library} {own_method[member.library]}"
-        entered.append(Entrant(member.library, rows=n_rows, label=label))
-    elif not histograms:
-        entered.append(Entrant("fasttreeshap", "fasttreeshap", n_rows, "v1", "fasttreeshap v1"))
-    if member.library in own_method and not several:
-        entered += _boosters_only(member, n_rows)
+    entered = [shapiq(few), shapiq(few, "kernel")]
+    if not (several and workload.library == "lightgbm"):
+        entered.append(shap(few))
+    if workload.library == "sklearn":
+        if not workload.parameters["estimator"].startswith("Hist"):
+            entered.append(fasttreeshap(few))
+        return tuple(entered)
+    entered.append({"xgboost": xgboost, "lightgbm": lightgbm}[workload.library](few))
+    # These are slower than others on forests of scikit-learn, or do not take them.
+    if not several:
+        variants = ("v1", "v2") if shallow else ("v1",)
+        entered += [fasttreeshap(few, variant, fork=True) for variant in variants]
+        entered += [Entrant("woodelf")] if shallow else []
     return tuple(entered)
-
-
-def _boosters_only(member, few):
-    """Peers that are slower than others on forests of scikit-learn, or do not take them."""
-    name, shallow = "fasttreeshap_fixed", member.deep <= DEEPEST_BY_TABLES
-    variants = ("v1", "v2") if shallow else ("v1",)
-    entered = [Entrant(name, name, few, v, f"fasttreeshap-fixed {v}") for v in variants]
-    return entered + ([Entrant("woodelf", label="woodelf")] if shallow else [])
-
-
-@dataclass(frozen=True)
-class FamilyRace(Race):
-    """The race of one member.
-
-    Parameters
-    ----------
-    seed : str
-        Of the family, for the table.
-    """
-
-    seed: str = ""
-
-    def run(self, peers=None) -> list[dict]:
-        """All rows of the table; a peer that is not right is marked so."""
-        rows = super().run(peers)
-        for row in rows:
-            row["family"] = self.seed
-            if row.get("difference") and not float(row["difference"]) <= RIGHT:
-                row["note"] = "; ".join(filter(None, (row["note"], "not right")))
-        return rows
-
-
-def benchmarks(seed, *numbers):
-    """The races of a seed, or some of them by number; the peers stay from one to the next."""
-    models = members(int(seed))
-    wanted = [int(number) for number in numbers] or range(len(models))
-    races = []
-    for number in wanted:
-        name = f"family {seed}, {number}"
-        WORKLOADS[name] = models[number]
-        targets = {"kernel": 15, "end to end": 15}
-        races.append(
-            FamilyRace(name, entrants(models[number]), targets, rounds=2, threads=(1,), seed=seed)
-        )
-    return races
 
 
 def worst(rows, most=10) -> list[dict]:

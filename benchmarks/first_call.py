@@ -8,7 +8,6 @@ It includes the modules that the call imports, except numpy and numba, which hav
 own. The forests come from files, so scikit-learn is not loaded for them.
 
 ``--write`` puts the table into docs/first_call.md. The machine should do nothing else meanwhile.
-``--only interactions`` measures the calls whose text contains that word.
 """
 
 from __future__ import annotations
@@ -22,7 +21,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+
 from reproduction import marked
+from splitcredit import to_forest
 
 ROOT = Path(__file__).resolve().parents[1]
 SRC, DOCS = ROOT / "src", ROOT / "docs"
@@ -88,23 +91,18 @@ WARM_UP = "from splitcredit.views.warm_up import warm_up; warm_up()"
 
 def write_forests(folder) -> None:
     """Make the three forests, and save them with their training data."""
-    import numpy as np
-    from sklearn.ensemble import RandomForestClassifier
-
-    from splitcredit import to_forest
-
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 10)).astype(np.float32)
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(np.int64)
-    np.save(Path(folder) / "X.npy", X)
-    np.save(Path(folder) / "y.npy", y)
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", y)
     deep, shallow = (
         to_forest(RandomForestClassifier(5, max_depth=depth, random_state=0).fit(X, y), X)
         for depth in (8, 3)
     )
-    of_sum = dataclasses.replace(shallow, aggregate="sum", strict=True)
-    for name, forest in {"deep": deep, "shallow": shallow, "added": of_sum}.items():
-        np.savez(Path(folder) / f"{name}.npz", **forest.to_arrays())
+    added = dataclasses.replace(shallow, aggregate="sum", strict=True)
+    for name, forest in {"deep": deep, "shallow": shallow, "added": added}.items():
+        np.savez(folder / f"{name}.npz", **forest.to_arrays())
 
 
 def seconds(code, folder, cache) -> float:
@@ -117,31 +115,21 @@ def seconds(code, folder, cache) -> float:
     return float(process.stdout)
 
 
-def measured(call, folder, repeats) -> tuple[float, float]:
-    """Median seconds of a call with an empty folder of machine code, and with what is kept."""
-    code = CALL % (WARM_UP if call == "warm_up()" else call)
-    without_code, with_code = [], []
-    for _ in range(repeats):
-        with tempfile.TemporaryDirectory() as cache:
-            without_code.append(seconds(code, folder, cache))
-            with_code.append(seconds(code, folder, cache))
-    return statistics.median(without_code), statistics.median(with_code)
-
-
-def table(repeats, only="") -> list[str]:
-    """Lines of the table, printed as they are made, with the calls that contain a text."""
-    lines = ["| call | nothing compiled | code kept |", "|---|--:|--:|"]
-    with tempfile.TemporaryDirectory() as folder:
-        write_forests(folder)
-        for package in ("splitcredit", "numpy, numba"):
-            times = [seconds(IMPORTS.format(package), folder, folder) for _ in range(repeats)]
-            lines.append(f"| `import {package}` | | {statistics.median(times):.2f} |")
-            print(lines[-1], flush=True)
-        for call in (call for call in CALLS if only in call):
-            without_code, with_code = measured(call, folder, repeats)
-            lines.append(f"| `{call}` | {without_code:.1f} | {with_code:.2f} |")
-            print(lines[-1], flush=True)
-    return lines
+def lines(folder, repeats):
+    """Lines of the table, each as soon as it is measured; the median of some times is shown."""
+    yield "| call | nothing compiled | code kept |\n|---|--:|--:|"
+    for package in ("splitcredit", "numpy, numba"):
+        times = [seconds(IMPORTS.format(package), folder, folder) for _ in range(repeats)]
+        yield f"| `import {package}` | | {statistics.median(times):.2f} |"
+    for call in CALLS:
+        code = CALL % (WARM_UP if call == "warm_up()" else call)
+        without_code, with_code = [], []
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as cache:
+                without_code.append(seconds(code, folder, cache))
+                with_code.append(seconds(code, folder, cache))
+        medians = statistics.median(without_code), statistics.median(with_code)
+        yield "| `{}` | {:.1f} | {:.2f} |".format(call, *medians)
 
 
 def main(arguments=None) -> None:
@@ -149,13 +137,15 @@ def main(arguments=None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=1, help="the median of so many is taken")
     parser.add_argument("--write", action="store_true", help="put the table into the page")
-    parser.add_argument("--only", metavar="TEXT", default="", help="calls that contain this text")
     options = parser.parse_args(arguments)
-    if options.write and options.only:
-        parser.error("--write needs all calls")
-    lines = table(options.repeats, options.only)
+    table = []
+    with tempfile.TemporaryDirectory() as folder:
+        write_forests(Path(folder))
+        for line in lines(folder, options.repeats):
+            print(line, flush=True)
+            table.append(line)
     if options.write:
-        marked.write(DOCS / "first_call.md", "costs", "\n".join(lines))
+        marked.write(DOCS / "first_call.md", "costs", "\n".join(table))
 
 
 if __name__ == "__main__":

@@ -1,30 +1,27 @@
 """Run the benchmarks: python benchmarks/run.py [MODULE [RACE ...]], or `make bench`.
 
-Writes results/timing/bench.csv (`ratio` is the peer's time over ours); a run of one module
-replaces the rows of its own works, and leaves the others. `family SEED` races models that are drawn
-by the seed, prints the ten at which ours does worst, and adds the rows to bench.csv. No test
-depends on a time.
+Writes results/timing/bench.csv (`ratio` is the peer's time over ours); a run of one module, or of
+some of its races, replaces the rows of its own works, and leaves the others. `family SEED` races
+models that are drawn by the seed, and prints the ten at which ours does worst. No test depends on a
+time.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from pathlib import Path
 
 import numba
 
 import family
-from pairs import COLUMNS
+from race import COLUMNS
+from races import RACES
 from reproduction import storage
 from sides import Peers
 from splitcredit.views.warm_up import warm_up
 
-ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "results" / "timing" / "bench.csv"
-# Threads last: idle ones that still spin would count as CPU time of what follows.
-MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "threads")
+TABLE = Path(__file__).resolve().parents[1] / "results" / "timing" / "bench.csv"
 
 
 def main(*arguments):
@@ -32,58 +29,58 @@ def main(*arguments):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("module", nargs="?", choices=(*MODULES, "family"))
+    parser.add_argument("module", nargs="?", choices=(*RACES, "family"))
     parser.add_argument("names", nargs="*", metavar="RACE")
     options = parser.parse_args(arguments)
     module, names = options.module, options.names
-    if module == "family" and not (names and names[0].isdigit()):
-        parser.error("family needs a seed, a whole number, such as: family 7")
+    if module == "family":
+        if not (names and names[0].isdigit()):
+            parser.error("family needs a seed, a whole number, such as: family 7")
+        races = family.races(*names)
+    else:
+        races = chosen(module, names)
     warm_up()  # small jobs would go on without the fast kernels, see docs/first_call.md
     numba.set_num_threads(1)
+    before, rows = stored(), []
+    with Peers() as peers:
+        for race in races:
+            rows += printed(race.run(peers))
+            storage.write_rows(TABLE, replaced(before, rows), COLUMNS)
+    if module is None:  # works that are raced no more are left out
+        storage.write_rows(TABLE, rows + [row for row in before if row["family"]], COLUMNS)
     if module == "family":
-        return run_family(*names)
-    rows = []
-    for name in [module] if module else MODULES:
-        for timed in importlib.import_module(name).benchmarks(*names):
-            rows += printed(timed.run())
-        replace(rows)
-    if not module:
-        storage.write_rows(TABLE, rows + [row for row in stored() if row.get("family")], COLUMNS)
+        print(f"\nThe lowest ratios of family {names[0]}, end to end on one thread:")
+        for row in family.worst(rows):
+            print(line(row))
 
 
-def replace(rows):
-    """Write rows into the table in the place of those of the same works; the others stay."""
-    works, before = {_work(row) for row in rows}, stored()
-    place = next((i for i, row in enumerate(before) if _work(row) in works), len(before))
+def chosen(module, names) -> list:
+    """The races named, all of a module, or all."""
+    if module is None:
+        return [race for races in RACES.values() for race in races.values()]
+    return [RACES[module][name] for name in names or RACES[module]]
+
+
+def replaced(before, rows) -> list[dict]:
+    """Rows of a table with new ones in the place of those of the same works.
+
+    The rows of other works go before the models that were drawn.
+    """
+    works = {_work(row) for row in rows}
+    not_drawn = sum(not row["family"] for row in before)
+    place = next((i for i, row in enumerate(before) if _work(row) in works), not_drawn)
     rest = [row for row in before[place:] if _work(row) not in works]
-    storage.write_rows(TABLE, before[:place] + rows + rest, COLUMNS)
+    return before[:place] + rows + rest
 
 
 def _work(row):
     return row["benchmark"], row["scope"]
 
 
-def run_family(seed, *numbers):
-    """Run the family of a seed, or some of its models; their rows in the table are replaced."""
-    rows = []
-    with Peers() as peers:
-        for race in family.benchmarks(seed, *numbers):
-            rows += printed(race.run(peers))
-    scopes = {row["scope"] for row in rows}
-    kept_rows = [
-        row
-        for row in stored()
-        if row.get("family") != seed or (numbers and row["scope"] not in scopes)
-    ]
-    storage.write_rows(TABLE, kept_rows + rows, COLUMNS)
-    print(f"\nThe lowest ratios of family {seed}, end to end on one thread:")
-    for row in family.worst(rows):
-        print(line(row))
-
-
 def stored() -> list[dict]:
     """Rows of the table that is there."""
-    return storage.read_rows(TABLE) if TABLE.exists() else []
+    rows = storage.read_rows(TABLE) if TABLE.exists() else []
+    return [{name: row[name] for name in COLUMNS} for row in rows]
 
 
 def printed(rows) -> list[dict]:
@@ -100,10 +97,8 @@ def line(row) -> str:
     text = "; ".join(str(row[name]) for name in names if row.get(name))
     if "ratio" not in row:
         return f"{text}: {row['note']}"
-    target = f" (target {row['target']}x)" if row["target"] else ""
     notes = "".join(f"; {row[name]}" for name in ("difference", "note") if row.get(name))
-    ours = f", ours {row['ours_s']} s" if "ours_s" in row else ""
-    return f"{text}: {row['ratio']}x{target}{ours}{notes}"
+    return f"{text}: {row['ratio']}x, ours {row['ours_s']} s{notes}"
 
 
 if __name__ == "__main__":

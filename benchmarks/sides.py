@@ -8,7 +8,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -20,7 +22,7 @@ import splitcredit
 from splitcredit.kernels.interactions.explain import interaction_matrix
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
 from splitcredit.kernels.tree_shap.explain import tree_shap
-from splitcredit.kernels.walks import saabas
+from splitcredit.kernels.walks.saabas import saabas
 from worker import clocks
 
 HERE = Path(__file__).resolve().parent
@@ -33,11 +35,12 @@ class Ours:
     def __init__(self, folder, measure, loops):
         self.model = fitted.load(folder)
         self.X = np.load(Path(folder) / "rows.npy")
-        self.measure, self.loops = measure, loops
+        self.measure, self.loops = MEASURES[measure], loops
         background = Path(folder) / "background.npy"
-        self.given = {"background": np.load(background)} if background.exists() else {}
+        self.background = np.load(background) if background.exists() else None
         self.forest = splitcredit.to_forest(self.model)
         self.prepared = self.forest.prepare(self.X)
+        self.outputs = np.arange(self.forest.n_outputs)
         self.explainer = splitcredit.TreeExplainer(self.model) if measure == "explainer" else None
 
     def run(self, threads):
@@ -47,9 +50,9 @@ class Ours:
         with threadpool_limits(threads, "openmp"):
             start = clocks()
             for _ in range(self.loops):
-                self._kernel()
+                self.measure.kernel(self)
             middle = clocks()
-            values = self._end_to_end()
+            values = self.measure.end_to_end(self)
             end = clocks()
         # An explainer leaves out the axis of a single output.
         self.values = values[..., None] if values.ndim == 2 else values
@@ -59,26 +62,52 @@ class Ours:
             "end to end": [b - a for a, b in zip(middle, end, strict=True)],
         }
 
-    def _end_to_end(self):
-        if self.measure == "interactions":
-            return splitcredit.interactions(self.model, self.X).values
-        if self.measure == "explainer":
-            explainer = splitcredit.TreeExplainer(self.model)
-            return explainer.shap_values(self.X, check_additivity=False)
-        return getattr(splitcredit, self.measure)(self.model, self.X, **self.given).values
 
-    def _kernel(self):
-        if self.measure == "saabas":
-            return saabas.saabas(self.forest, self.prepared)
-        if self.measure == "tree_shap":
-            return tree_shap(self.forest, self.prepared)
-        if self.measure == "explainer":
-            return self.explainer.shap_values(self.X, check_additivity=False)
-        outputs = np.arange(self.forest.n_outputs)
-        if self.measure == "interactions":
-            return interaction_matrix(self.forest, self.prepared, outputs)
-        background = self.forest.prepare(self.given["background"])
-        return tree_shap_interventional(self.forest, self.prepared, outputs, background)
+class Measure(NamedTuple):
+    """What is raced: the title in the tables, our kernel, and our call from model to values."""
+
+    title: str
+    kernel: Callable[[Ours], np.ndarray]
+    end_to_end: Callable[[Ours], np.ndarray]
+
+
+def _explained(ours, explainer):
+    return explainer.shap_values(ours.X, check_additivity=False)
+
+
+MEASURES = {
+    "tree_shap": Measure(
+        "TreeSHAP",
+        lambda ours: tree_shap(ours.forest, ours.prepared),
+        lambda ours: splitcredit.tree_shap(ours.model, ours.X).values,
+    ),
+    "tree_shap_interventional": Measure(
+        "TreeSHAP, interventional",
+        lambda ours: tree_shap_interventional(
+            ours.forest, ours.prepared, ours.outputs, ours.forest.prepare(ours.background)
+        ),
+        lambda ours: (
+            splitcredit.tree_shap_interventional(
+                ours.model, ours.X, background=ours.background
+            ).values
+        ),
+    ),
+    "saabas": Measure(
+        "Saabas",
+        lambda ours: saabas(ours.forest, ours.prepared),
+        lambda ours: splitcredit.saabas(ours.model, ours.X).values,
+    ),
+    "interactions": Measure(
+        "Shapley interaction values",
+        lambda ours: interaction_matrix(ours.forest, ours.prepared, ours.outputs),
+        lambda ours: splitcredit.interactions(ours.model, ours.X).values,
+    ),
+    "explainer": Measure(
+        "TreeExplainer",
+        lambda ours: _explained(ours, ours.explainer),
+        lambda ours: _explained(ours, splitcredit.TreeExplainer(ours.model)),
+    ),
+}
 
 
 class Peer:
@@ -88,13 +117,16 @@ class Peer:
         self.enter(entrant)
         LOGS.mkdir(parents=True, exist_ok=True)
         self.log = open(LOGS / f"{entrant.peer}{entrant.variant}.log", "w")
+        variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        # XGBoost never takes more threads than this allows.
+        variables["OMP_NUM_THREADS"] = str(numba.config.NUMBA_NUM_THREADS)
         self.process = subprocess.Popen(
             [python, HERE / "worker.py", entrant.peer],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
-            env=environment(),
+            env=variables,
         )
 
     def enter(self, entrant):
@@ -114,8 +146,8 @@ class Peer:
         self.threads = answer.get("threads", False)
 
     def run(self, threads, loops):
-        """(CPU, wall) seconds by part, `construct` and `explain`; None if it failed."""
-        return self._ask(do="run", threads=threads, loops=loops)
+        """(CPU, wall) seconds by part, `construct` and `explain`; nothing of use if it failed."""
+        return {} if self.failure else self._ask(do="run", threads=threads, loops=loops)
 
     def values(self):
         """Attributions of its last run."""
@@ -123,11 +155,6 @@ class Peer:
             file = Path(folder) / "values.npy"
             self._ask(do="values", file=str(file))
             return np.load(file)
-
-    def note(self, model):
-        """Says so where the peer's release grew another forest from the same recipe."""
-        nodes = fitted.node_count(model)
-        return f"its forest has {self.nodes} nodes, ours {nodes}" if self.nodes != nodes else ""
 
     def stop(self):
         """End of its input is the end of the process."""
@@ -170,10 +197,7 @@ class Peers:
     def enter(self, entrant) -> Peer:
         """The process of an entrant, which is started if there is none or it has ended.
 
-        Raises
-        ------
-        NotInstalledError
-            If it cannot be installed here.
+        NotInstalledError says why it cannot be installed here.
         """
         key = entrant.peer, entrant.environment, entrant.variant
         peer = self.started.get(key)
@@ -184,9 +208,3 @@ class Peers:
             peer.stop()
         self.started[key] = Peer(entrant, environments.python_of(entrant.environment))
         return self.started[key]
-
-
-def environment():
-    """Variables of a worker. XGBoost never takes more threads than OMP_NUM_THREADS allows."""
-    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    return variables | {"OMP_NUM_THREADS": str(numba.config.NUMBA_NUM_THREADS)}

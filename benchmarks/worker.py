@@ -1,6 +1,6 @@
 """A peer in a process of its own: python worker.py PEER, in the environment that the peer needs.
 
-One JSON object a line comes in, one goes out; `peers.Worker` is the other end. Only the parts
+One JSON object a line comes in, one goes out; `sides.Peer` is the other end. Only the parts
 that the main process asks for run, one after the other, so the two never run at the same time.
 
     {"do": "load", "folder": ..., "measure": ..., "variant": ..., "rows": n}

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("workflow/**/*.py"), *ROOT.glob("docs/*.py")]
+PLACES = ("src/**", "workflow/**", "docs", "tools")
+SOURCES = [path for place in PLACES for path in ROOT.glob(f"{place}/*.py")]
 RULES = [ROOT / "workflow" / "Snakefile", *ROOT.glob("workflow/rules/*.smk")]
 # Modules whose names have no underscore, but which their projects change as they like.
 INTERNAL = (

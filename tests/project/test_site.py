@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 METHODS = [method.name for method in splitcredit.methods()]
 
 
-PICTURES = script("docs/take_pictures.py")
+PICTURES = script("tools/take_pictures.py")
 PAGES = [*METHODS, PICTURES.INTERACTIONS]
 
 
@@ -30,7 +30,7 @@ def example():
 
 def test_frames_of_the_pages_are_those_of_the_table_of_methods():
     for page, (mark, frame) in PICTURES.frames(splitcredit.methods()).items():
-        assert marked.between(_text(page), mark) == frame, "run python docs/take_pictures.py"
+        assert marked.between(_text(page), mark) == frame, "run python tools/take_pictures.py"
 
 
 @pytest.mark.long

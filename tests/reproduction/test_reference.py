@@ -47,7 +47,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def take(project, monkeypatch):
-    module = script("docs/take_reference.py")
+    module = script("tools/take_reference.py")
     monkeypatch.setattr(module, "ROOT", project)
     monkeypatch.setattr(module, "RESULTS", project / "results")
     monkeypatch.setattr(module, "REFERENCE", project / "docs" / "reference")
@@ -93,11 +93,11 @@ def test_a_reduced_run_is_no_reference(project, take):
     with pytest.raises(SystemExit, match="those of the preset quick"):
         take.main()
     with pytest.raises(SystemExit, match="holds a run of the preset quick"):
-        script("docs/archive_reference.py").main(project / "results", project / "build")
+        script("tools/archive_reference.py").main(project / "results", project / "build")
 
 
 def test_the_archive_has_all_pictures_and_tables_and_names_its_commit(project, capsys):
-    archive = script("docs/archive_reference.py")
+    archive = script("tools/archive_reference.py")
     path = archive.main(project / "results", project / "build")
     assert (
         path.name == "reference-0123456789-changed.tar.gz" and str(path) in capsys.readouterr().out
@@ -124,11 +124,11 @@ def test_the_archive_has_all_pictures_and_tables_and_names_its_commit(project, c
 def test_a_run_that_is_not_finished_is_not_archived(project):
     (project / "results" / "verdict.txt").unlink()
     with pytest.raises(SystemExit, match="holds no finished run"):
-        script("docs/archive_reference.py").main(project / "results", project / "build")
+        script("tools/archive_reference.py").main(project / "results", project / "build")
 
 
 def test_every_picture_of_the_reference_is_shown_by_a_page():
     """Others make every clone larger and belong in the archive."""
     pictures = {p.relative_to(REFERENCE).as_posix() for p in REFERENCE.rglob("*.png")}
-    assert pictures == set(script("docs/take_reference.py").shown())
+    assert pictures == set(script("tools/take_reference.py").shown())
     assert {p.suffix for p in REFERENCE.rglob("*") if p.is_file()} == {".csv", ".png", ".sha256"}

@@ -23,7 +23,7 @@ TABLE = [
 
 @pytest.fixture(scope="module")
 def verify():
-    return script("workflow/verify.py")
+    return script("tools/verify.py")
 
 
 def write(folder, claims=CLAIMS, table=TABLE):

@@ -125,7 +125,7 @@ def test_the_rule_of_the_library_is_that_of_the_reference_run():
 def test_the_page_has_the_numbers_of_the_reference_run():
     """A recommendation that the tables no longer give."""
     page = (ROOT / "docs" / "trust.md").read_text()
-    assert page == script("docs/take_reference.py").trust_page()
+    assert page == script("tools/take_reference.py").trust_page()
 
 
 def test_the_page_recommends_nothing_that_may_be_no_better_than_random():

@@ -15,9 +15,9 @@ from splitcredit import to_forest
 from splitcredit.measures import function_of
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "docs"))
+sys.path.insert(0, str(ROOT / "tools"))
 
-import take_sweeps  # noqa: E402  (a script beside the page, no package)
+import take_sweeps  # noqa: E402  (a program, no package)
 
 
 @pytest.fixture(scope="module")

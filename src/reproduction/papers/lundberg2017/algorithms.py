@@ -70,7 +70,7 @@ def compute(
     ----------
     recorded : str, optional
         CSV with ``tree, depth, method, version, error`` of peers that need another environment,
-        see benchmarks/depth_errors.py.
+        measured once.
     n_forests : int
         Random forests on which the algorithms are compared.
     depths : sequence of int

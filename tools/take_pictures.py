@@ -1,6 +1,6 @@
 """Write what the pages of docs do not say by themselves: frames of measures, and pictures.
 
-    python docs/take_pictures.py [PAGE ...]
+    python tools/take_pictures.py [PAGE ...]
 
 The frame of a measure's page comes from the table of all methods. A picture shows the axes `ax` of
 the code above it on its page; that of the README stands above its code. It holds the numbers that
@@ -17,7 +17,8 @@ from matplotlib import pyplot
 
 from reproduction import marked
 
-DOCS = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 EXAMPLE = "measures/index.md"
 README, BENCHMARKS = "../README.md", "benchmarks.md"
 # Inches and dots per inch of pictures. That of the README is as wide as the code host shows a page.

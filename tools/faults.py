@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import hashlib
 import json
 import os
 import random
@@ -25,10 +24,9 @@ from pathlib import Path
 
 import psutil
 
-ROOT = Path(__file__).resolve().parents[1]
-NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml", "requirements.lock")
-# What depends on the clock or on how often a run was started.
-APART = {"logs", "timing", "report.html"}
+from project_copy import copied, digests, tiny_run
+from reproduction.planning import configuration
+
 # What is written of an unfinished run, and tables that are kept until their figure is drawn.
 UNFINISHED = ("claims.csv", "claims_timing.csv", "kept/")
 KINDS = ("group", "scheduler", "job", "interrupt")
@@ -52,7 +50,7 @@ def main() -> int:
     chance, found = random.Random(arguments.seed), []
     kills, ends = collections.Counter(), 0
     with tempfile.TemporaryDirectory(prefix="faults ") as folder:
-        project = copied(Path(folder))
+        project = prepared(Path(folder))
         # The first run compiles the kernels, and keeps the models for comparison.
         finish(run(project, "--notemp"), project)
         expected = digests(project)
@@ -88,21 +86,12 @@ def main() -> int:
     return 1 if found else 0
 
 
-def copied(folder):
-    """A copy of the project with the configuration, and without results.
+def prepared(folder):
+    """A copy of the project with the configuration.
 
     The library is that of the environment: numba keeps machine code by the place of the sources.
     """
-    project = folder / "pröject"
-    project.mkdir()
-    without_library = shutil.ignore_patterns("splitcredit", "*.egg-info")
-    for name in NEEDED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, project / name, ignore=without_library)
-        else:
-            shutil.copy(ROOT / name, project / name)
-    from reproduction.planning import configuration
-
+    project = copied(folder / "pröject", "splitcredit")
     others = set(configuration.artefacts()) - set(ARTEFACTS)
     over = {
         "artefacts": {name: {"optional": True} for name in others},
@@ -115,15 +104,12 @@ def copied(folder):
 
 def run(project, *options):
     """Start Snakemake in a process group of its own."""
-    command = [Path(sys.executable).with_name("snakemake"), *options, "--configfile"]
-    command += ["config/presets/tiny.yaml", "killed.yaml", "--workflow-profile"]
-    command += ["workflow/profiles/default", "--cores", "2"]
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command, environment = tiny_run(Path(sys.executable), 2, *options, over=["killed.yaml"])
     with open(project / "output", "w", encoding="utf-8") as output:
         return subprocess.Popen(
             command,
             cwd=project,
-            env={**os.environ, "PATH": path},
+            env=environment,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -194,20 +180,6 @@ def processes_in(project):
                 found.append(process)
         except (psutil.Error, OSError):
             continue
-    return found
-
-
-def digests(project):
-    """Digest of every result that does not depend on the clock, by its path; "" of a folder.
-
-    Names that begin with a dot are those of files that are being written.
-    """
-    results, found = project / "results", {}
-    for path in results.rglob("[!.]*"):
-        name = path.relative_to(results)
-        if not APART & set(name.parts[:1]):
-            content = path.read_bytes() if path.is_file() else None
-            found[str(name)] = "" if content is None else hashlib.sha256(content).hexdigest()
     return found
 
 

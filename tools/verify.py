@@ -1,6 +1,6 @@
 """Compare the results of a run with the reference run of the project, cell by cell.
 
-    python workflow/verify.py [RESULTS] [REFERENCE]
+    python tools/verify.py [RESULTS] [REFERENCE]
 
 Prints how many cells differ, those of the claims first, and writes all of them to
 ``RESULTS/differences.csv``. The exit status is 1 if anything differs by more than rounding, or if

@@ -3,7 +3,7 @@ into docs/sweeps.md.
 
     make sweep EXPERIMENT=sweep_noisy_features
     make sweep EXPERIMENT=sweep_pgi2
-    python docs/take_sweeps.py
+    python tools/take_sweeps.py
 """
 
 import gzip

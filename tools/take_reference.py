@@ -56,14 +56,21 @@ def main():
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():
         shutil.copy(bench, REFERENCE)
-        rows = storage.read_rows(bench)
-        drawn = [row for row in rows if row.get("family")]
-        rows = [row for row in rows if not row.get("family")]
-        if drawn:
-            marked.write(ROOT / "docs" / "benchmarks.md", "family", family_table(drawn))
-        marked.write(ROOT / "docs" / "benchmarks.md", "summary", bench_summary(rows))
-        marked.write(ROOT / "docs" / "benchmarks.md", "first", first_table(rows))
-        marked.write(ROOT / "docs" / "benchmarks.md", "xeon", on_xeon())
+        for mark, table in bench_tables(storage.read_rows(bench)).items():
+            marked.write(ROOT / "docs" / "benchmarks.md", mark, table)
+
+
+def bench_tables(rows) -> dict[str, str]:
+    """The tables of the page of benchmarks, by their marks."""
+    drawn = [row for row in rows if row["family"]]
+    rows = [row for row in rows if not row["family"]]
+    xeon = [row for row in storage.read_rows(XEON) if not row["family"]]
+    tables = {
+        "summary": bench_summary(rows),
+        "first": first_table(rows),
+        "xeon": least_ratios(xeon, ONE_THREAD),
+    }
+    return tables | ({"family": family_table(drawn)} if drawn else {})
 
 
 def judged() -> list[dict[str, str]]:
@@ -114,25 +121,14 @@ def bench_summary(rows) -> str:
     return f"{least_ratios(rows, ONE_THREAD)}\nOn two threads:\n\n{two_threads}{_not_timed(rows)}"
 
 
-def on_xeon() -> str:
-    """Markdown table of the same works on the other processor."""
-    rows = [row for row in storage.read_rows(XEON) if not row["family"]]
-    return least_ratios(rows, ONE_THREAD)
-
-
 def least_ratios(rows, columns) -> str:
     """Markdown table with one line a work: the least ratio, and the peer that it was against.
 
-    Works without a peer that took turns with ours have no line.
-
-    Parameters
-    ----------
-    rows : list of dict
-    columns : dict of str to (mode, threads, clock)
-        Which ratios a column has, by its name.
+    `columns` maps the names of columns to the mode, threads and clock of their ratios. Works
+    without a peer that took turns with ours have no line.
     """
     lines = [f"| | work | {' | '.join(columns)} |", "|---|---|" + "--:|" * len(columns)]
-    for name, scope in dict.fromkeys((row["benchmark"], row["scope"]) for row in rows):
+    for name, scope in _names(rows):
         fastest = (_fastest(rows, name, scope, how) for how in columns.values())
         cells = [f"{_rounded(row['ratio'])}x {row['peer']}" if row else "" for row in fastest]
         if any(cells):
@@ -142,11 +138,11 @@ def least_ratios(rows, columns) -> str:
 
 def _fastest(rows, benchmark, scope, how):
     """The row of the peer with the least ratio, of those that took turns with ours; or None."""
-    work = [row for row in rows if (row["benchmark"], row["scope"]) == (benchmark, scope)]
-    found = [row for row in work if (row["mode"], row["threads"], row["clock"]) == how]
+    wanted = (benchmark, scope, *how)
     raced = [
         row
-        for row in found
+        for row in rows
+        if tuple(row[name] for name in ("benchmark", "scope", "mode", "threads", "clock")) == wanted
         if row["ratio"] and not row["peer"].startswith(NO_PEERS) and "recorded" not in row["note"]
     ]
     return min(raced, key=lambda row: float(row["ratio"]), default=None)
@@ -163,8 +159,7 @@ def first_table(rows) -> str:
         "| model | rows | splitcredit | fastest other | | times as fast | converted |",
         "|---|--:|--:|--:|---|--:|--:|",
     ]
-    for name, scope in dict.fromkeys((row["benchmark"], row["scope"]) for row in rows):
-        kernel, whole = (_fastest(rows, name, scope, how) for how in ONE_THREAD.values())
+    for name, scope, kernel, whole in _works(rows):
         if name == "TreeSHAP" and whole:
             model, n_rows = scope.split(": ")[-1].rsplit(", ", 1)
             times = (f"{_rounded(whole[column])} s" for column in ("ours_s", "peer_s"))
@@ -177,20 +172,24 @@ def first_table(rows) -> str:
 def family_table(rows) -> str:
     """Markdown table of the models that were drawn: the fastest peer that is right, end to end."""
     lines = ["| work | rows | ours | kernel | end to end | against |", "|---|--:|--:|--:|--:|---|"]
-    timed = [row for row in rows if row["ratio"] and row["clock"] == "cpu"]
-    right = [row for row in timed if "not right" not in row["note"]]
-    works = {}
-    for row in right:
-        modes = works.setdefault(row["scope"], {})
-        before = modes.setdefault(row["mode"], row)
-        modes[row["mode"]] = min(before, row, key=lambda one: float(one["ratio"]))
-    for scope, modes in sorted(works.items(), key=lambda one: float(one[1]["end to end"]["ratio"])):
-        kernel, whole = modes["kernel"], modes["end to end"]
+    right = [row for row in rows if "not right" not in row["note"]]
+    timed = [work for work in _works(right) if work[-1]]
+    for _, scope, kernel, whole in sorted(timed, key=lambda work: float(work[-1]["ratio"])):
         name, n_rows = scope.rsplit(", ", 1)
-        cells = name, n_rows.split()[0], f"{_rounded(whole['ours_s'])} s"
         ratios = (f"{_rounded(row['ratio'])}x" for row in (kernel, whole))
-        lines.append(f"| {' | '.join([*cells, *ratios, whole['peer']])} |")
+        cells = name, n_rows.split()[0], f"{_rounded(whole['ours_s'])} s", *ratios, whole["peer"]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _works(rows):
+    """Each work with the row of its fastest peer on one thread, by kernel and end to end."""
+    for name, scope in _names(rows):
+        yield name, scope, *(_fastest(rows, name, scope, how) for how in ONE_THREAD.values())
+
+
+def _names(rows):
+    return dict.fromkeys((row["benchmark"], row["scope"]) for row in rows)
 
 
 def _not_timed(rows) -> str:

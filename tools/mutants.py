@@ -1,6 +1,6 @@
 """Change one place of a module at a time, and see whether its tests turn red: `make mutants`.
 
-    python workflow/mutants.py [--number N] [--seed SEED] [--all] [PLACE ...]
+    python tools/mutants.py [--number N] [--seed SEED] [--all] [PLACE ...]
 
 A comparison, an operator, a number or a condition is changed, or a statement dropped. The seed
 draws the places, as many in each folder. The tests of a module (`TESTS`) run in a copy of the
@@ -29,7 +29,8 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from project_copy import ROOT, copied
+
 SOURCES = ROOT / "src"
 sys.path.insert(0, str(SOURCES))
 
@@ -96,7 +97,7 @@ def main() -> int:
     # A change may ask for any memory.
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     os.umask(0o077)  # as of folders for compiled code
-    table, listed = [], (ROOT / "workflow/mutants_without_effect.txt").read_text().splitlines()
+    table, listed = [], (ROOT / "tools/mutants_without_effect.txt").read_text().splitlines()
     with tempfile.TemporaryDirectory(prefix="mutants ") as scratch:
         project = Project(Path(scratch))
         for place in arguments.places:
@@ -186,9 +187,8 @@ class Project:
     """A copy of the project, in which one file at a time is changed."""
 
     def __init__(self, scratch):
-        self.scratch, self.root, self.seconds = scratch, scratch / "project", {}
-        left_out = (".venv", ".git", ".snakemake", "results", "build", "__pycache__")
-        shutil.copytree(ROOT, self.root, ignore=shutil.ignore_patterns(*left_out))
+        self.scratch, self.seconds = scratch, {}
+        self.root = copied(scratch / "project")
         (self.root / "results").mkdir()
         self.kernels = self.root / "src/splitcredit/kernels"
 

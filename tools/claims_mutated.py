@@ -1,6 +1,6 @@
 """Put wrong numbers into every judged row, and count how many of them a run would call unexplained.
 
-    python workflow/claims_mutated.py [--list] [RESULTS]
+    python tools/claims_mutated.py [--list] [RESULTS]
 
 Reads the tables of a run (default: ``results``), of any preset, or those of ``docs/reference``.
 Rows that are unexplained as they stand, as many are in a scaled run, are left out. ``--list`` names

@@ -1,6 +1,6 @@
 """Make one experiment in several ways, and compare the bytes of its tables: `make same-bytes`.
 
-    python workflow/same_bytes.py [--target TARGET] [PYTHON ...]
+    python tools/same_bytes.py [--target TARGET] [PYTHON ...]
 
 Each way differs from the first in one thing, and makes the tiny preset from nothing. PYTHON is that
 of an environment with another version (`make environment VENV=... PYTHON=...`). That a run on SLURM
@@ -10,15 +10,13 @@ has the bytes of a local one is tested by `.ci/slurm.py`. Exit status 1 if a tab
 from __future__ import annotations
 
 import argparse
-import hashlib
-import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import faults
+from project_copy import APART, copied, digests, tiny_run
 
 # Eight models in one to eight batches.
 TARGET = "experiment_sutera2021_local_seeds"
@@ -26,7 +24,7 @@ TARGET = "experiment_sutera2021_local_seeds"
 WAYS = {"1 core": (1, 1, 0), "2 cores": (2, 1, 0), "2 threads": (2, 2, 0)}
 WAYS |= {f"batches of {n}": (2, 1, n) for n in (1, 5, 20)}
 # Tables of single batches; the experiments gather them.
-NOT_COMPARED = (*faults.APART, "kept", "claims_timing.csv", "metrics")
+NOT_COMPARED = (*APART, "kept", "claims_timing.csv", "metrics")
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -54,21 +52,17 @@ def main() -> int:
 def made(target, python, cores, threads, batch):
     """Digest of every table of a run, by its path."""
     with tempfile.TemporaryDirectory(prefix="same bytes ") as folder:
-        project = faults.copied(Path(folder))
+        # The library is that of the environment: numba keeps machine code by the place of sources.
+        project = copied(Path(folder) / "project", "splitcredit")
         for path in (project / "config").rglob("*.yaml") if batch else ():
             text = re.sub(r"\bbatch_size: \d+", f"batch_size: {batch}", path.read_text())
             path.write_text(text)
-        command = [python.with_name("snakemake"), *([] if target == "all" else [target])]
-        command += ["--configfile", "config/presets/tiny.yaml", "--workflow-profile"]
-        command += ["workflow/profiles/default", "--cores", str(cores), "--quiet", "all"]
-        places = {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
-        environment = os.environ | places | dict.fromkeys(THREADS, str(threads))
+        command, environment = tiny_run(python, cores, *([] if target == "all" else [target]))
+        command += ["--quiet", "all"]
+        environment |= dict.fromkeys(THREADS, str(threads))
         if subprocess.run(command, cwd=project, env=environment).returncode:
             sys.exit(f"{python}, {cores} cores: the run failed, see above")
-        results = project / "results"
-        paths = {path.relative_to(results): path for path in results.rglob("*.csv")}
-        kept = (n for n in paths if n.parts[0] not in NOT_COMPARED)
-        return {str(name): hashlib.sha256(paths[name].read_bytes()).hexdigest() for name in kept}
+        return digests(project, "*.csv", NOT_COMPARED)
 
 
 if __name__ == "__main__":
