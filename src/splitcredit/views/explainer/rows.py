@@ -77,11 +77,7 @@ _BELOW_ROUNDING = 2.0**-100
 
 
 def background_rows(data):
-    """Rows of the background as shap takes them, an array or DataFrame, or None.
-
-    Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with shap's
-    seed. All rows of a masker are taken, with their names: it has drawn its own.
-    """
+    """Rows of the background as shap takes them: at most 100, or all of a masker; or None."""
     if data is None:
         return None
     if type(data).__module__.startswith("shap.maskers"):
