@@ -45,11 +45,7 @@ _TRUSTED = (
 
 
 def model_of(path: str, trusted=()):
-    """The model in a file; the path itself, if `splitcredit.to_forest` reads it.
-
-    ValueError if it is a pickle, or of skops with types that are not known to be harmless.
-    ModuleNotFoundError if the package that reads it is not installed.
-    """
+    """The model in a file; the path itself, if `splitcredit.to_forest` reads it."""
     file = Path(path)
     with open(file, "rb") as opened:
         start = opened.read(4)
@@ -100,12 +96,6 @@ class Tables:
 
     Columns that the model does not know are left out if the table has all that it knows, by name.
     Of categories the model knows the labels, which stand in place of texts and of equal numbers.
-
-    Parameters
-    ----------
-    model : anything that `model_of` gives
-    target : str, optional
-        The column that is taken out first; ValueError if there is none, but in a background.
     """
 
     def __init__(self, model, target: str | None = None):
@@ -140,10 +130,7 @@ class Tables:
         return self._rows_and_targets(whole, is_background)
 
     def parts(self, path: str, n_rows: int | None = None):
-        """Yield the rows of a table, at most `PART` of them at a time, and their targets.
-
-        ValueError if there are none.
-        """
+        """Yield the rows of a table, at most `PART` of them at a time, and their targets."""
         return map(self._rows_and_targets, self._frames(path, n_rows))
 
     def _frames(self, path, n_rows):

@@ -7,6 +7,8 @@ from textwrap import fill
 
 import numpy as np
 
+from splitcredit.rows.tables import check_whole
+
 # Most characters of a feature's name that are drawn.
 _LONGEST = 40
 # Methods whose values and baseline add up to the prediction.
@@ -26,10 +28,16 @@ def pyplot():
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "plots need matplotlib, which is not installed: pip install matplotlib"
-        ) from None
+        text = "plots need matplotlib, which is not installed: pip install matplotlib"
+        raise ModuleNotFoundError(text) from None
     return plt
+
+
+def first(ranking, top):
+    """The first of a ranking, the last of them first: axes begin below."""
+    if top is not None:
+        check_whole("top", top, 1)
+    return ranking[:top][::-1]
 
 
 def new_axes(ax, n_features, names=()):
