@@ -38,7 +38,7 @@ def project(tmp_path):
     storage.write_text(results / "verdict.txt", "equal: 1")
     storage.write_text(results / "logs" / "data.log", "a path of this machine")
     storage.write_rows(results / "tables" / "trust" / "rule.csv", [{"k": 2}], "k")
-    (tmp_path / "src" / "splitcredit" / "auditing").mkdir(parents=True)
+    (tmp_path / "src" / "splitcredit" / "views" / "auditing").mkdir(parents=True)
     page = "![t](reference/figures/p/t.png)\n<!-- claims -->\n<!-- /claims -->\n"
     storage.write_text(tmp_path / "docs" / "results.md", page)
     storage.write_text(tmp_path / "docs" / "reference" / "tables" / "p" / "old.csv", "k\n")
@@ -69,7 +69,7 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
         "figures/p/t.png",
     }
     assert (project / "docs" / "trust.md").read_text() == "a page"
-    rule = project / "src" / "splitcredit" / "auditing" / "rule.csv"
+    rule = project / "src" / "splitcredit" / "views" / "auditing" / "rule.csv"
     assert rule.read_bytes() == (reference / "tables" / "trust" / "rule.csv").read_bytes()
     content = (project / "results" / "tables" / "p" / "large.csv").read_bytes()
     line = f"{hashlib.sha256(content).hexdigest()}  tables/p/large.csv\n"
