@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,7 @@ from splitcredit.kernels.tree_shap.explain import expected_value
 from splitcredit.kernels.walks import predict
 from splitcredit.measures._calls import checked
 from splitcredit.models.opened import Opened
-from splitcredit.models.prediction import (
-    chosen_outputs,
-    is_other_class,
-    of_predicted,
-    predicted_outputs,
-    prepared_background,
-)
+from splitcredit.models.prediction import of_chosen_outputs, prepared_background
 from splitcredit.results.attribution import largest, tidy
 from splitcredit.results.plots.kinds import matrix
 from splitcredit.results.plots.results import explanation
@@ -236,21 +231,13 @@ def interactions(
     if background is not None:
         background = prepared_background(forest, background)
     set_indices = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
-    index, baseline = None, _baseline(forest, background)
-    if isinstance(output, str) and output == "predicted":
-        index, names = predicted_outputs(forest, X), ("predicted",)
-        if forest.other_class is None:
-            values = _of_own_outputs(forest, X, index, set_indices, background)
-            baseline = baseline[index][:, None]
-        else:
-            one = _values(forest, X, np.zeros(1, np.int64), set_indices, background)
-            values, baseline = of_predicted(index, one), of_predicted(index, baseline[None])
-    else:
-        outputs = chosen_outputs(forest, output, "'all', 'predicted'")
-        values = _values(forest, X, outputs, set_indices, background)
-        baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
-    if index is None and is_other_class(forest, output):
-        values, baseline, names = 0.0 - values, 0.0 - baseline, (forest.other_class,)
+    of_all = partial(_values, sets=set_indices, background=background)
+    of_rows = partial(_of_own_outputs, sets=set_indices, background=background)
+    mean = expected_value(forest)
+    if background is not None:
+        mean = predict.predict(forest, background).mean(axis=0)
+    of_outputs = of_chosen_outputs(forest, X, output, of_all, of_rows, mean)
+    values, baseline, names, index = of_outputs
     parameters = {"output": output if isinstance(output, str) else int(output), "order": int(order)}
     features, labels = forest.feature_names, opened.index
     return Interactions(values, set_indices, baseline, features, names, parameters, index, labels)
@@ -281,17 +268,11 @@ def _of_own_outputs(forest, X, index, sets, background):
     p = forest.n_features
     if sets is None:
         _check_memory(len(X), p, 1)
-    values = np.empty((len(X), p, p, 1) if sets is None else (len(X), len(sets), 1))
+    values = np.empty((len(X), p, p) if sets is None else (len(X), len(sets)))
     for c in np.unique(index):
         rows = np.flatnonzero(index == c)
-        values[rows] = _values(forest, X[rows], np.array([c]), sets, background)
+        values[rows] = _values(forest, X[rows], np.array([c]), sets, background)[..., 0]
     return values
-
-
-def _baseline(forest, background):
-    if background is None:
-        return expected_value(forest)
-    return predict.predict(forest, background).mean(axis=0)
 
 
 def _chosen_sets(forest, sets, order):

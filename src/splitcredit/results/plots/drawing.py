@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from textwrap import fill
 
@@ -23,14 +24,22 @@ _UNITS = {
 }
 
 
-def pyplot():
-    """Matplotlib's functions for figures; ModuleNotFoundError if it is not installed."""
+def imported(name, what_needs):
+    """A module of a package that may not be installed; ModuleNotFoundError then says what to do."""
+    package = name.partition(".")[0]
     try:
-        from matplotlib import pyplot as plt
-    except ModuleNotFoundError:
-        text = "plots need matplotlib, which is not installed: pip install matplotlib"
-        raise ModuleNotFoundError(text) from None
-    return plt
+        importlib.import_module(package)
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        text = f"{what_needs} {package}, which is not installed: pip install {package}"
+        raise ModuleNotFoundError(text, name=package) from None
+
+
+def pyplot():
+    """Matplotlib's functions for figures."""
+    return imported("matplotlib.pyplot", "plots need")
 
 
 def first(ranking, top):

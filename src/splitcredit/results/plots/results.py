@@ -135,15 +135,8 @@ def _check_kind(kind, n, outputs):
 
 
 def imported_shap():
-    """The package shap; ModuleNotFoundError if it is not installed."""
-    try:
-        import shap
-    except ModuleNotFoundError as error:
-        if error.name != "shap":
-            raise
-        text = "a shap.Explanation needs shap, which is not installed: pip install shap"
-        raise ModuleNotFoundError(text, name="shap") from None
-    return shap
+    """The package shap."""
+    return drawing.imported("shap", "a shap.Explanation needs")
 
 
 def explanation(result, X):

@@ -21,7 +21,9 @@ from splitcredit.api import explain, faithfulness, rank
 from splitcredit.api._ranking import BY_GAPS
 from splitcredit.measures import _methods
 from splitcredit.measures.tree_shap_interventional import tree_shap_interventional
+from splitcredit.models.forest import part
 from splitcredit.results.plots.results import imported_shap
+from splitcredit.rows.tables import rows_at
 from splitcredit.views.auditing.comparison import BACKGROUND, MEASURES, OF_SCORES
 from splitcredit.views.auditing.copies import FITS
 from splitcredit.views.auditing.subject import (
@@ -31,9 +33,7 @@ from splitcredit.views.auditing.subject import (
     error_of,
     has_variance,
     len_of,
-    part,
     score,
-    taken,
 )
 from splitcredit.views.auditing.texts import FOLDER, TEXTS, grouped, listed, percent, span
 
@@ -262,7 +262,7 @@ def faithful(subject, comparison) -> Section:
     drawn = subject.sample(EXPLAINED, 30)[0]
     n_leaves = int(leaves[-1]) // (1 if subject.is_averaged else forest.n_outputs)
     n_rows = int(np.clip(ROWS * LEAVES * 20 // (n_leaves * max(p, 20)), 4, ROWS))
-    rows = taken(drawn, slice(n_rows))
+    rows = rows_at(drawn, slice(n_rows))
     if len_of(rows) < 3:
         return _none("faithful", "there are fewer than 3 rows")
     notes.append(f"Mean over {len_of(rows)} rows, with values drawn from {len_of(drawn)} rows.")

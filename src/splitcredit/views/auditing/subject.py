@@ -19,6 +19,7 @@ from splitcredit.models.formats import are_targets, format_of
 from splitcredit.models.formats.containers import rows_in
 from splitcredit.models.opened import Opened
 from splitcredit.models.training import checked_training_data, refuse_without_oob, targets_of
+from splitcredit.rows.tables import rows_at
 
 # Rows that an audit takes, and numbers of a table whose every row is needed.
 MOST_ROWS, MOST_NUMBERS = 100_000, 150_000_000
@@ -92,11 +93,11 @@ class Subject:
 
     def sample(self, n, purpose, of_test=False):
         """Rows, labels and codes of at most n rows, drawn without replacement, in their order."""
-        table, y, codes = self.table, self.y, self.codes
+        data = self.table, self.y, self.codes
         if of_test:
-            table, y, codes = self.test, self.test_y, self.test_codes
-        rows = drawn(self.rng(purpose), table.shape[0], n)
-        return taken(table, rows), *(None if of is None else of[rows] for of in (y, codes))
+            data = self.test, self.test_y, self.test_codes
+        rows = drawn(self.rng(purpose), data[0].shape[0], n)
+        return tuple(rows_at(each, rows) for each in data)
 
     def numbers(self, table) -> np.ndarray:
         """Values of rows as the trees see them, float64 (n, n_features)."""
@@ -153,7 +154,7 @@ class Subject:
         """Predictions of training rows by the trees grown without them; see `scores`, and codes."""
         trees = self.training_trees()
         rows = drawn(self.rng(1), self.table.shape[0], JUDGED)
-        values = self.numbers(taken(self.table, rows))
+        values = self.numbers(rows_at(self.table, rows))
         total, count = np.zeros((len(rows), self.forest.n_outputs)), np.zeros(len(rows))
         for t in range(trees.n_trees):
             out = np.flatnonzero(trees.inbag[t, rows] == 0)
@@ -186,7 +187,7 @@ class Subject:
         if n > MOST_ROWS and not keeps_all:
             self.note(f"{MOST_ROWS:,} of the {n:,} rows of {what} were drawn, by the seed.")
             rows = drawn(self.rng(0), n, MOST_ROWS)
-            X, y = taken(X, rows), None if y is None else y[rows]
+            X, y = rows_at(X, rows), rows_at(y, rows)
         return _chunks.as_table(self.forest, self.steps.rows(X)), y
 
     def _why_not_bagged(self) -> str:
@@ -211,11 +212,6 @@ def len_of(X) -> int:
         return X.shape[0] if hasattr(X, "shape") else len(X)
     except (IndexError, TypeError):
         raise ValueError(f"X is {X!r}: pass the rows of a table") from None
-
-
-def taken(X, rows):
-    """Some rows of an array, a sparse matrix or a DataFrame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def drawn(rng, n: int, most: int) -> np.ndarray:

@@ -65,11 +65,6 @@ def names_of(X) -> list | None:
     return None if names is None else list(names)
 
 
-def values_of(rows) -> np.ndarray:
-    """The values of an array or DataFrame."""
-    return rows.to_numpy() if hasattr(rows, "to_numpy") else np.asarray(rows)
-
-
 # Of more rows shap takes a sample of this size, always the same one.
 MOST_ROWS = 100
 # Weight of all training rows of a tree beside a background row, where it alone decides.

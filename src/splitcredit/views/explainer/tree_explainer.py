@@ -28,7 +28,6 @@ from splitcredit.views.explainer.rows import (
     background_rows,
     names_of,
     refuse_offset,
-    values_of,
     with_covers_of,
 )
 
@@ -145,7 +144,7 @@ class TreeExplainer:
         self.data = self._background = None
         if rows is not None:
             prepared_background(self.model.forest, rows)
-            self.data, self._background = values_of(rows), rows
+            self.data, self._background = np.asarray(rows), rows
         self._set_expected_value(self.model.forest)
 
     def _hand_over(self, opened, data, model_output, feature_names):
@@ -272,7 +271,7 @@ class TreeExplainer:
         else:
             result = self._attribution(rows, y, None, approximate, check_additivity, X)
         base = np.broadcast_to(result.baseline, (len(rows), result.values.shape[-1])).copy()
-        values, base, data = self._shown(result.values), self._shown_mean(base), values_of(rows)
+        values, base, data = self._shown(result.values), self._shown_mean(base), np.asarray(rows)
         if is_single:
             # Of interactions shap keeps the axis of rows of the base values.
             values, base, data = values[0], base if interactions else base[0], data[0]
