@@ -83,9 +83,7 @@ def explain(
 
     Raises
     ------
-    TypeError
-        If the method does not take a parameter, or `to_forest` does not know the model.
-    ValueError
+    TypeError, ValueError
         See `to_forest`, `Forest.prepare` and the method; and if the model predicts something else
         than its trees, as a subclass may.
 
@@ -95,11 +93,6 @@ def explain(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
     >>> attribution = splitcredit.explain(model, X[:1], output="predicted")
     >>> attribution
     Attribution('tree_shap', 1 samples, 4 features, 1 outputs)
@@ -129,7 +122,7 @@ def explain_chunks(
     Parameters
     ----------
     model, X, method, output, groups, random_state, progress
-        See `explain`. The method is that of a measure of `splitcredit.methods`.
+        See `explain`. The method is one of `splitcredit.methods`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
     dtype : {"float64", "float32"}
@@ -145,17 +138,11 @@ def explain_chunks(
     Raises
     ------
     TypeError, ValueError
-        As `explain`, and if the method needs all its rows at once. The call itself refuses unknown
-        methods and parameters; wrong values of parameters, and a wrong X, are refused when the
-        first chunk is taken.
+        As `explain`, and if the method needs all its rows at once. Wrong values of parameters, and
+        a wrong X, are refused when the first chunk is taken.
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
     >>> for part in splitcredit.explain_chunks(model, X, chunk_rows=100):
     ...     print(repr(part))
     Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
@@ -223,13 +210,10 @@ def importance(
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
     """
-    for name, argument in (("X", X), ("y", y)):
-        if isinstance(argument, str):
-            raise TypeError(
-                f"{name} is the text {argument!r}: name a method by method={argument!r}"
-            )
-    common = _common(output, groups, random_state)
-    return _measured(method, model, X, y, progress, common)
+    for name, given in (("X", X), ("y", y)):
+        if isinstance(given, str):
+            raise TypeError(f"{name} is the text {given!r}: name a method by method={given!r}")
+    return _measured(method, model, X, y, progress, _common(output, groups, random_state))
 
 
 @checked
@@ -266,8 +250,7 @@ def rank(
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
     noise, scale, background
-        Of the first two methods; see `faithfulness`. Other methods take the background if they need
-        one.
+        Of the first two methods; see `faithfulness`. Others take the background if they need one.
     output : str or int, optional
         Without it, rows of classifiers are ranked for their predicted class;
         ``"oob_attributions"`` needs one where there are several.
@@ -276,12 +259,8 @@ def rank(
         with many leaves or features ten.
     arithmetic, ties
         Of ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
-    random_state : int, optional
-        Seed of a method that draws.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
-    progress : bool, optional
-        As for `explain`.
+    random_state, check_additivity, progress
+        See `explain_chunks`.
 
     Returns
     -------
@@ -351,9 +330,8 @@ def faithfulness(
 
     The squared prediction gap PG^2 of a set of features is the expected square of the change of the
     prediction when they are perturbed; PGI^2 of a ranking is the mean of PG^2 of its first
-    feature, of its first two, and so on to all (gajewski2025, Eq. 2 and 3). Both are exact,
-    without sampling. Their cost grows with the square of the number of leaves: for many fully grown
-    trees, `samples` estimates them.
+    feature, of its first two, and so on to all (gajewski2025, Eq. 2 and 3). The cost of exact gaps
+    grows with the square of the number of leaves; `samples` estimates them.
 
     Parameters
     ----------
@@ -380,8 +358,7 @@ def faithfulness(
     scale : float, (n_features,), Series or dict by feature, or str, optional
         Size of added noise, in units of the features as the trees see them: standard deviation,
         scale, or half width. ``"0.3std"`` is that many standard deviations of each feature, in the
-        background if there is one, else in X. Between the values of a feature that has few, noise
-        of such a width hardly crosses a split, which a warning says.
+        background if there is one, else in X. A warning says if it hardly crosses a split.
     background : array-like or DataFrame (n_background, n_features), optional
         Rows that values are drawn from. Without them, these are the rows of X, or of more than 500
         rows 500 that are drawn with a fixed seed: pass them if X has only few rows. Also for a
@@ -396,10 +373,8 @@ def faithfulness(
         Estimate the gaps from so many draws of the noise, instead of exactly.
     random_state : int
         Seed of the draws.
-    check_additivity : bool
-        See `explain`.
-    progress : bool, optional
-        As for `explain`.
+    check_additivity, progress
+        See `explain_chunks`.
 
     Returns
     -------
@@ -435,20 +410,12 @@ def faithfulness(
     if check_additivity:
         opened.check()
     forest, rows, noise, scale = _ranking.perturbed(
-        opened.forest,
-        opened.rows,
-        noise,
-        scale,
-        opened.background,
-        f"metric {metric!r}",
-        stacklevel=3,
+        opened, noise, scale, f"metric {metric!r}", stacklevel=3
     )
     if found is not None and found.name in _ranking.BY_GAPS:
-        all_asked_for = {"top": forest.n_features if k is None else k}
-        of_method: dict[str, Any] = all_asked_for if found.name == _methods.GREEDY else {}
-        ranking = _ranking.by_gaps(
-            forest, rows, found.name, noise, scale, output, progress, of_method
-        )
+        top = {"top": forest.n_features if k is None else k}
+        top = top if found.name == _methods.GREEDY else {}
+        ranking = _ranking.by_gaps(forest, rows, found.name, noise, scale, output, progress, top)
     elif by_method:
         options: dict[str, Any] = {"background": method_background, "progress": progress}
         if found is not None and found.attributes and found.takes("output"):
@@ -461,20 +428,14 @@ def faithfulness(
         ranks = exact_gap.chosen_features(forest, ranking, len(rows))
     else:
         ranks = _ranking.ranking_of(ranking, forest, rows, output)
-    draws = {"samples": samples, "random_state": random_state}
-    return _ranking.measured(
-        forest, rows, ranks, metric, noise, scale, output, k=k, **draws, progress=progress
-    )
+    more = {"k": k, "samples": samples, "random_state": random_state, "progress": progress}
+    return _ranking.measured(forest, rows, ranks, metric, noise, scale, output, **more)
 
 
 def _common(output, groups, random_state):
     """What every method takes, where it is not the default."""
-    is_default = isinstance(output, str) and output == "all"
-    return {
-        "output": None if is_default else output,
-        "groups": groups,
-        "random_state": random_state,
-    }
+    output = None if isinstance(output, str) and output == "all" else output
+    return {"output": output, "groups": groups, "random_state": random_state}
 
 
 def _measured(method, model, X, y, progress, common) -> Importance:
@@ -499,15 +460,8 @@ def _by_gaps(opened, method, output, given, progress) -> Rankings:
     """Rankings by exact gaps."""
     of_method = {k: v for k, v in given.items() if k not in ("noise", "scale", "background")}
     _methods.call(method, "rank", **of_method)  # says what the method does not take
-    forest, rows, noise, scale = _ranking.perturbed(
-        opened.forest,
-        opened.rows,
-        given.get("noise"),
-        given.get("scale"),
-        opened.background,
-        f"method {method!r}",
-        stacklevel=4,
-    )
+    noise, scale, who = given.get("noise"), given.get("scale"), f"method {method!r}"
+    forest, rows, noise, scale = _ranking.perturbed(opened, noise, scale, who, stacklevel=4)
     return _ranking.by_gaps(forest, rows, method, noise, scale, output, progress, of_method)
 
 

@@ -70,13 +70,9 @@ def draws_rows(noise, scale) -> bool:
     return by_name or isinstance(scale, str) or (noise is None and scale is None)
 
 
-def perturbed(forest, X, noise, scale, background, who, stacklevel) -> tuple:
-    """Forest, rows, perturbation and scale as gaps take them, from what the user gives.
-
-    TypeError if the size of the noise is missing. ValueError if a background or scale is given that
-    does not apply, or names no feature, or nothing can be drawn. Warns of a fixed width that is
-    too small for features of few values.
-    """
+def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
+    """Forest, rows, perturbation and scale as gaps take them, from what the user gives."""
+    forest, X, background = opened.forest, opened.rows, opened.background
     rows, takes_rows = None, draws_rows(noise, scale)
     if noise is None:
         noise = "marginal" if scale is None else "normal"
@@ -142,11 +138,7 @@ def _to_draw(rows):
 
 
 def _warn_of_width(forest, rows, noise, scale, stacklevel):
-    """Warn of features whose values repeat, and the next one is mostly too far away for the noise.
-
-    It crosses a split halfway in fewer than one of forty cases: normal noise, if that value is four
-    standard deviations away.
-    """
+    """Warn of features whose noise crosses a split between values in fewer than 1 of 40 cases."""
     noise, far = of_features(perturbation_of(noise), forest), []
     scales, rows = checked_scale(noise, scale, forest), _few(rows)
     for j in np.flatnonzero(exact_gap.tested_features(forest) & (scales > 0)):
@@ -173,9 +165,6 @@ def by_output(forest, X, output):
 
     Without a choice that is the one output, or the second of two that add up, or, of more, the
     predicted one of each row.
-
-    ValueError if there is no such output, or none is chosen of several targets, whose largest
-    prediction means nothing.
     """
     several = forest.n_outputs > 1
     if output is None:
@@ -262,20 +251,15 @@ def is_mask(features) -> bool:
     if isinstance(features, Mapping):
         features = list(features.values())
     features = with_plain_booleans(features, "the mask")
-    if hasattr(features, "columns"):
+    if hasattr(features, "columns") or hasattr(features, "dtype"):
         return np.asarray(features).dtype == np.bool_
-    if hasattr(features, "dtype"):
-        return features.dtype == np.bool_
     while isinstance(features, (list, tuple)) and features:
         features = features[0]
     return isinstance(features, (bool, np.bool_))
 
 
 def ranking_of(ranking, forest, X, output) -> np.ndarray:
-    """Rankings, int64 (n_samples, n_ranked), from any form of them but the name of a method.
-
-    ValueError if it does not fit the model or the rows.
-    """
+    """Rankings, int64 (n_samples, n_ranked), from any form of them but the name of a method."""
     refuse_other_features(ranking, forest)
     n = len(X)
     if isinstance(ranking, Importance):
@@ -318,8 +302,7 @@ def _refuse_without_order(ranking, forest):
     is_mapping = isinstance(ranking, Mapping)
     if is_mapping or (common_names and ranking.dtype.kind in "iuf"):
         ordered = "scores.sort_values(ascending=False).index"
-        if is_mapping:
-            ordered = "sorted(scores, key=scores.get, reverse=True)"
+        ordered = "sorted(scores, key=scores.get, reverse=True)" if is_mapping else ordered
         raise ValueError(
             f"ranking is a {type(ranking).__name__} of numbers by feature, which may be scores or "
             f"places: pass the features, the most important first, such as {ordered}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,7 @@ from splitcredit.kernels.tree_shap.explain import expected_value
 from splitcredit.kernels.walks import predict
 from splitcredit.measures._calls import checked
 from splitcredit.models.opened import Opened
-from splitcredit.models.prediction import (
-    chosen_outputs,
-    is_other_class,
-    of_predicted,
-    predicted_outputs,
-    prepared_background,
-)
+from splitcredit.models.prediction import of_chosen_outputs, prepared_background
 from splitcredit.results.attribution import largest, tidy
 from splitcredit.results.plots.kinds import matrix
 from splitcredit.results.plots.results import explanation
@@ -43,22 +38,15 @@ class Interactions(Shown):
     values : float64
         Without `sets`, (n_samples, n_features, n_features, n_outputs): a symmetric matrix for every
         row and output, as shap's. Half of the Shapley interaction index of j and k is at [j, k] and
-        half at [k, j]. The diagonal is what is left of the Shapley values, so row j of the matrix
-        adds up to the Shapley value of j.
+        half at [k, j]. Row j adds up to the Shapley value of j, by the diagonal.
         With `sets`, (n_samples, n_sets, n_outputs): the whole Shapley interaction index of each.
     sets : int64 (n_sets, order), optional
         Features of each set, by their indices, in rising order.
     baseline : float64 (n_outputs,) or (n_samples, 1)
-        Expected prediction when no feature is known; one for each row if each row has an output of
-        its own. The matrix of a row adds up to its prediction less the baseline.
-    feature_names : tuple of str
-    output_names : tuple of str
-    parameters : dict
-        What `interactions` was called with.
-    output_index : int64 (n_samples,), optional
-        The output that each row explains, where that differs from row to row.
-    index : pandas.Index (n_samples,), optional
-        Labels of the rows, where they came from a DataFrame.
+        Expected prediction when no feature is known. The matrix of a row adds up to its prediction
+        less the baseline.
+    feature_names, output_names, parameters, output_index, index
+        See `splitcredit.Attribution`.
     """
 
     values: np.ndarray
@@ -86,8 +74,7 @@ class Interactions(Shown):
         pandas.DataFrame
             Columns sample, output, and one for each pair or set, named by its features with
             `` x `` between them. A pair of the matrix has both its halves; a single feature has
-            its entry of the diagonal. Of rows from a DataFrame it has the index, each label as
-            often as there are outputs.
+            its entry of the diagonal. Labels of rows are as in `splitcredit.Attribution.to_frame`.
         """
         sets, values = self.sets, self.values
         if sets is None:
@@ -132,8 +119,7 @@ class Interactions(Shown):
         Raises
         ------
         ValueError
-            If these are values of sets or of no rows, there is no such output or several and none
-            is chosen, or `top` is no whole number from 1.
+            If these are values of sets or of no rows, or there is no such output.
         """
         check_whole("top", top, 1)
         if self.sets is not None or len(self.values) == 0:
@@ -164,16 +150,12 @@ class Interactions(Shown):
 
         Raises
         ------
-        ModuleNotFoundError
-            If shap is not installed.
-        ValueError
-            If these are values of sets, or X has not the shape and the columns of the rows that
-            were explained.
+        ModuleNotFoundError, ValueError
+            If shap is not installed, these are values of sets, or X are other rows.
         """
         if self.sets is not None:
-            raise ValueError(
-                "shap shows a matrix of all pairs: call interactions without sets, with order=2"
-            )
+            remedy = "call interactions without sets, with order=2"
+            raise ValueError(f"shap shows a matrix of all pairs: {remedy}")
         return explanation(self, X)
 
 
@@ -220,11 +202,9 @@ def interactions(
 
     Raises
     ------
-    TypeError
-        If `to_forest` does not know the model.
-    ValueError
-        If X or the background does not fit the forest, there is no such output or feature, the
-        sets are not sets of `order` features, or the matrices are larger than the memory.
+    TypeError, ValueError
+        As `splitcredit.explain`, and if there is no such feature, the sets are not sets of `order`
+        features, or the matrices are larger than the memory.
 
     Notes
     -----
@@ -251,34 +231,16 @@ def interactions(
     if background is not None:
         background = prepared_background(forest, background)
     set_indices = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
-    index, baseline = None, _baseline(forest, background)
-    if isinstance(output, str) and output == "predicted":
-        index, names = predicted_outputs(forest, X), ("predicted",)
-        if forest.other_class is None:
-            values = _of_own_outputs(forest, X, index, set_indices, background)
-            baseline = baseline[index][:, None]
-        else:
-            one = _values(forest, X, np.zeros(1, np.int64), set_indices, background)
-            values, baseline = of_predicted(index, one), of_predicted(index, baseline[None])
-    else:
-        outputs = chosen_outputs(forest, output, "'all', 'predicted'")
-        values = _values(forest, X, outputs, set_indices, background)
-        baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
-    if index is None and is_other_class(forest, output):
-        values, baseline, names = 0.0 - values, 0.0 - baseline, (forest.other_class,)
-    return Interactions(
-        values=values,
-        sets=set_indices,
-        baseline=baseline,
-        feature_names=forest.feature_names,
-        output_names=names,
-        parameters={
-            "output": output if isinstance(output, str) else int(output),
-            "order": int(order),
-        },
-        output_index=index,
-        index=opened.index,
-    )
+    of_all = partial(_values, sets=set_indices, background=background)
+    of_rows = partial(_of_own_outputs, sets=set_indices, background=background)
+    mean = expected_value(forest)
+    if background is not None:
+        mean = predict.predict(forest, background).mean(axis=0)
+    of_outputs = of_chosen_outputs(forest, X, output, of_all, of_rows, mean)
+    values, baseline, names, index = of_outputs
+    parameters = {"output": output if isinstance(output, str) else int(output), "order": int(order)}
+    features, labels = forest.feature_names, opened.index
+    return Interactions(values, set_indices, baseline, features, names, parameters, index, labels)
 
 
 def _values(forest, X, outputs, sets, background):
@@ -306,17 +268,11 @@ def _of_own_outputs(forest, X, index, sets, background):
     p = forest.n_features
     if sets is None:
         _check_memory(len(X), p, 1)
-    values = np.empty((len(X), p, p, 1) if sets is None else (len(X), len(sets), 1))
+    values = np.empty((len(X), p, p) if sets is None else (len(X), len(sets)))
     for c in np.unique(index):
         rows = np.flatnonzero(index == c)
-        values[rows] = _values(forest, X[rows], np.array([c]), sets, background)
+        values[rows] = _values(forest, X[rows], np.array([c]), sets, background)[..., 0]
     return values
-
-
-def _baseline(forest, background):
-    if background is None:
-        return expected_value(forest)
-    return predict.predict(forest, background).mean(axis=0)
 
 
 def _chosen_sets(forest, sets, order):
@@ -336,13 +292,12 @@ def _chosen_sets(forest, sets, order):
     set_indices = np.zeros((len(sets), order), np.int64)
     for i, features in enumerate(sets):
         indices = sorted({_index(forest, j) for j in features})
-        if len(indices) != len(features):
+        count = len(indices)
+        if count != len(features):
             raise ValueError(f"sets: {features!r} names a feature twice: name each once")
-        if len(indices) != order:
-            raise ValueError(
-                f"sets: {features!r} has {len(indices)} features: pass order={len(indices)}, or "
-                f"sets of {order}"
-            )
+        if count != order:
+            remedy = f"pass order={count}, or sets of {order}"
+            raise ValueError(f"sets: {features!r} has {count} features: {remedy}")
         set_indices[i] = indices
     if len(np.unique(set_indices, axis=0)) < len(set_indices):
         raise ValueError("sets holds the same set twice: pass each once")

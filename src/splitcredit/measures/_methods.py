@@ -12,7 +12,6 @@ from splitcredit import measures
 from splitcredit.measures import _library_values
 from splitcredit.measures._calls import needs, unknown
 from splitcredit.models import training
-from splitcredit.models.formats import to_forest
 from splitcredit.models.opened import Opened
 from splitcredit.prediction_gap import greedy, optimum
 from splitcredit.rows.names import did_you_mean
@@ -112,13 +111,13 @@ class Method:
         """Whether its function has a parameter of that name."""
         return parameter in parameters_of(self.function(of))
 
-    def why_not(self, model: object) -> str | None:
-        """Why a fitted model is not served, in the words of the error; None if it is."""
+    def why_not(self, opened: Opened) -> str | None:
+        """Why an opened model is not served, in the words of the error; None if it is."""
         try:
-            if not _library_values.is_needed(Opened(model), self.name):
-                forest = to_forest(model)
+            if not _library_values.is_needed(opened, self.name):
+                forest = opened.forest
                 if hasattr(self._module, "refuse"):
-                    self._module.refuse(model, forest)
+                    self._module.refuse(opened.model, forest)
                 elif "bootstrap" in self.needs:
                     training.refuse_untrained(forest)
         except (TypeError, ValueError) as error:
@@ -195,7 +194,12 @@ def methods(model: object = None) -> MethodTable:
     found = [_method(name) for name in (*measures.names(), OPTIMUM)]
     table = MethodTable(sorted(found, key=lambda method: (-len(method.functions), method.name)))
     if model is not None:
-        table.why_not = {method.name: method.why_not(model) for method in table}
+        try:
+            opened = Opened(model)
+        except (TypeError, ValueError) as error:
+            table.why_not = dict.fromkeys((method.name for method in table), str(error))
+        else:
+            table.why_not = {method.name: method.why_not(opened) for method in table}
     return table
 
 

@@ -13,24 +13,10 @@ from splitcredit.results.attribution import Attribution
 def explain_prediction(
     forest, X, output, method, all_outputs, one_a_row, baseline, players=None
 ) -> Attribution:
-    """Attribute the chosen outputs of the prediction.
-
-    Returns Attribution.
-    """
+    """Attribute the chosen outputs of the prediction."""
     X = forest.prepare(X)
-    outputs, index = _select(forest, X, output)
-    names: tuple[str, ...] = ("predicted",)
-    if index is None:
-        values = all_outputs(forest, X, outputs)
-        baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
-    elif forest.other_class is None:
-        values = one_a_row(forest, X, index)[:, :, None]
-        baseline = baseline[index][:, None]
-    else:
-        values = of_predicted(index, all_outputs(forest, X, np.zeros(1, np.int64)))
-        baseline = of_predicted(index, baseline[None])
-    if index is None and is_other_class(forest, output):
-        values, baseline, names = 0.0 - values, 0.0 - baseline, (forest.other_class,)
+    of_outputs = of_chosen_outputs(forest, X, output, all_outputs, one_a_row, baseline)
+    values, baseline, names, index = of_outputs
     return Attribution(
         values=values,
         baseline=baseline,
@@ -57,14 +43,19 @@ def prepared_background(forest, background) -> np.ndarray:
     return rows
 
 
-def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
-    """Choose the outputs to explain.
-
-    ValueError if there is no such output; the message lists what there is.
-    """
+def of_chosen_outputs(forest, X, output, all_outputs, one_a_row, baseline) -> tuple:
+    """Values, baseline and names of the chosen outputs, and the output of each row or None."""
     if isinstance(output, str) and output == "predicted":
-        return np.zeros(0, np.int64), predicted_outputs(forest, X)
-    return chosen_outputs(forest, output, "'all', 'predicted'"), None
+        index, names = predicted_outputs(forest, X), ("predicted",)
+        if forest.other_class is None:
+            return one_a_row(forest, X, index)[..., None], baseline[index][:, None], names, index
+        values = of_predicted(index, all_outputs(forest, X, np.zeros(1, np.int64)))
+        return values, of_predicted(index, baseline[None]), names, index
+    outputs = chosen_outputs(forest, output, "'all', 'predicted'")
+    values, baseline = all_outputs(forest, X, outputs), baseline[outputs]
+    if is_other_class(forest, output):
+        return 0.0 - values, 0.0 - baseline, (forest.other_class,), None
+    return values, baseline, tuple(forest.output_names[c] for c in outputs), None
 
 
 def predicted_outputs(forest, X) -> np.ndarray:

@@ -66,16 +66,14 @@ class _OfFeatures(Result):
 class Attribution(_OfFeatures):
     """Attributions of features, row by row and output by output, with their labels.
 
-    For measures that explain the prediction (Saabas, TreeSHAP), ``baseline`` plus the sum of
-    ``values`` over the features is the prediction. For local MDI the sum is the mean decrease
-    of impurity from the roots to the leaves of the row, and the baseline is 0.
+    ``baseline`` plus the sum of ``values`` over the features is the prediction, for measures that
+    explain it. For local MDI it is the mean decrease of impurity on the paths of the row.
 
     Parameters
     ----------
     values : float64 or float32 (n_samples, n_features, n_outputs)
     baseline : float64 (n_outputs,) or (n_samples, 1)
-        One row of baselines, or one baseline for each row where each row has an output of its own
-        (``output="predicted"``).
+        One for each row where each row has an output of its own (``output="predicted"``).
     feature_names : tuple of str, n_features long
     output_names : tuple of str, n_outputs long
     method : str
@@ -85,13 +83,11 @@ class Attribution(_OfFeatures):
     output_index : int64 (n_samples,), optional
         The class that each row explains, where that differs from row to row.
     index : pandas.Index (n_samples,), optional
-        Labels of the rows, where they came from a DataFrame. `to_arrays` leaves them out, as not
-        all can be stored without pickling.
+        Labels of the rows, where they came from a DataFrame.
     data : array or DataFrame (n_samples, n_features), optional
         The rows as the trees see them, for plots. They are no copy, where `explain` needed none.
     source : Source, optional
-        Of a pipeline, the rows that were given, and the column that each feature was made of; see
-        `grouped`. `to_arrays` leaves it out.
+        Of a pipeline, the rows that were given, and the column that each feature was made of.
     unit : str
         What the raw prediction is, such as ``"log-odds"`` or ``"probability"``; "" if unknown.
 
@@ -132,31 +128,23 @@ class Attribution(_OfFeatures):
                 f"values has shape {self.values.shape}, expected (n_samples, n_features, n_outputs)"
             )
         n, p, k = self.values.shape
-        for name, length, size in (("feature_names", p, 1), ("output_names", k, 2)):
-            if len(getattr(self, name)) != length:
-                raise ValueError(
-                    f"{len(getattr(self, name))} {name}, but values has {length} on axis {size}"
-                )
-        if self.baseline.shape not in ((k,), (n, k)):
-            raise ValueError(
-                f"baseline has shape {self.baseline.shape}, expected {(k,)} or {(n, k)}"
-            )
-        if self.output_index is not None and self.output_index.shape != (n,):
-            raise ValueError(f"output_index has shape {self.output_index.shape}, expected {(n,)}")
+        for name, axis in (("feature_names", 1), ("output_names", 2)):
+            count, length = len(getattr(self, name)), self.values.shape[axis]
+            if count != length:
+                raise ValueError(f"{count} {name}, but values has {length} on axis {axis}")
+        _check_shape(self, "baseline", (k,), (n, k))
+        _check_shape(self, "output_index", (n,))
         set_(self, "index", check_index(self.index, n))
-        if self.data is not None and np.shape(self.data) != (n, p):
-            raise ValueError(f"data has shape {np.shape(self.data)}, expected {(n, p)}")
+        _check_shape(self, "data", (n, p))
 
     def __repr__(self):
         n, p, k = self.values.shape
         return f"Attribution({self.method!r}, {n} samples, {p} features, {k} outputs)"
 
     def __getitem__(self, key):
-        """Some rows as an Attribution, by position, slice or mask; of a name, its values.
+        """Some rows as an Attribution, by position, slice or mask; or the values of a feature.
 
-        A row by its position is an Attribution of one row. The values of a feature are
-        (n_samples,), or (n_samples, n_outputs) if there are several outputs. ValueError if there is
-        no such feature.
+        These are (n_samples,), or (n_samples, n_outputs) if there are several outputs.
         """
         if isinstance(key, str):
             values = self.values[:, feature_index(self.feature_names, key, "a feature")]
@@ -164,18 +152,12 @@ class Attribution(_OfFeatures):
         rows = key
         if not isinstance(key, slice):
             rows = np.atleast_1d(np.arange(len(self.values))[key])
-        a_row = self.baseline.ndim == 2
-        return replace(
-            self,
-            values=self.values[rows],
-            baseline=self.baseline[rows] if a_row else self.baseline,
-            output_index=None if self.output_index is None else self.output_index[rows],
-            index=None if self.index is None else self.index[rows],
-            data=rows_at(self.data, rows),
-            source=None
-            if self.source is None
-            else replace(self.source, rows=rows_at(self.source.rows, rows)),
-        )
+        names = ["values", "output_index", "index", "data"]
+        names += ["baseline"] if self.baseline.ndim == 2 else []
+        of_rows = {name: rows_at(getattr(self, name), rows) for name in names}
+        if self.source is not None:
+            of_rows["source"] = replace(self.source, rows=rows_at(self.source.rows, rows))
+        return replace(self, **of_rows)
 
     def _summary(self):
         """Mean absolute values of the features with the largest, a column for each output."""
@@ -190,9 +172,9 @@ class Attribution(_OfFeatures):
     def to_frame(self):
         """As a tidy DataFrame: sample, output, then one column for each feature.
 
-        ``sample`` is the position of the row. Of rows from a DataFrame the frame has the index,
-        each label as often as there are outputs. Where a feature or the index has one of these
-        names, the column is called ``sample_`` or ``output_``.
+        ``sample`` is the position of the row. The frame has the labels of the rows, each as often
+        as there are outputs. Where a feature has one of these names, the column is called
+        ``sample_`` or ``output_``.
         """
         return tidy(self.values, self.feature_names, self.output_names, self.index)
 
@@ -227,13 +209,9 @@ class Attribution(_OfFeatures):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from splitcredit import Attribution
-        >>> values = np.array([[[1.0], [2.0], [4.0]]])
-        >>> a = Attribution(values, [0.0], ["red", "blue", "size"], ["output"], "saabas")
-        >>> a.grouped({"color": ["red", "blue"]}).to_frame()
-           sample  output  color  size
-        0       0  output    3.0   4.0
+        >>> petals = {"petal": ["petal length (cm)", "petal width (cm)"]}
+        >>> splitcredit.explain(model, X).grouped(petals).feature_names
+        ('petal', 'sepal length (cm)', 'sepal width (cm)')
         """
         return feature_groups.of_attribution(self, groups)
 
@@ -255,14 +233,13 @@ class Attribution(_OfFeatures):
         X : array-like or DataFrame (n_samples, n_features), optional
             The rows that were explained; by default `data`.
         kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
-            ``"beeswarm"`` is a dot for each row, colored by the value of the feature.
-            ``"bar"`` shows the mean ``|value|``, with one part for each output. ``"waterfall"``
-            goes from the baseline of one row to what it gets with all features. ``"scatter"`` shows
-            the attributions of one feature against its values. Its color is the feature that
-            explains most of their variance among rows with similar values of the first: by a line
-            within each of ten groups of rows. ``"heatmap"`` has a color for each row and feature,
-            with rows in the order of their predictions. By default dots for one output, and bars
-            for several.
+            ``"beeswarm"``, the default for one output, is a dot for each row, colored by the value
+            of the feature. ``"bar"``, the default for several, shows the mean ``|value|``, with one
+            part for each output. ``"waterfall"`` goes from the baseline of one row to what it gets
+            with all features. ``"scatter"`` shows the attributions of one feature against its
+            values, colored by the feature that explains most of their variance among rows with
+            similar values. ``"heatmap"`` has a color for each row and feature, by rising
+            prediction.
         row : int, optional
             Position of the row of a waterfall; not needed if there is one.
         feature : str or int, optional
@@ -276,9 +253,8 @@ class Attribution(_OfFeatures):
         Raises
         ------
         ValueError
-            If there is no such output, kind, row or feature, `top` is no whole number from 1, X has
-            not the shape and the columns of the rows that were explained, or the kind needs X or
-            one output.
+            If there is no such output, kind, row or feature, `top` is no whole number from 1, X are
+            other rows, or the kind needs X or one output.
         """
         return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
 
@@ -298,18 +274,13 @@ class Attribution(_OfFeatures):
 
         Raises
         ------
-        ModuleNotFoundError
-            If shap is not installed.
-        ValueError
-            If X has not the shape and the columns of the rows that were explained.
+        ModuleNotFoundError, ValueError
+            If shap is not installed, or X has not the shape and the columns of the rows.
         """
         return plots.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field but `index` and `source` as arrays for `numpy.savez`; None is left out.
-
-        Of labels in `data` the array has codes, and ``data_labels`` has the labels as text.
-        """
+        """Every field but `index` and `source` as arrays for `numpy.savez`; None is left out."""
         arrays = self._arrays("values", "baseline", "feature_names", "output_names")
         if self.output_index is not None:
             arrays["output_index"] = self.output_index
@@ -357,11 +328,8 @@ class Importance(_OfFeatures):
         error = self.standard_error
         error = np.full(self.values.shape, np.nan) if error is None else error
         set_(self, "standard_error", _array(error, "standard_error"))
-        expected = (len(self.feature_names),)
         for name in ("values", "standard_error"):
-            if getattr(self, name).shape != expected:
-                shape = getattr(self, name).shape
-                raise ValueError(f"{name} has shape {shape}, expected {expected}")
+            _check_shape(self, name, (len(self.feature_names),))
 
     def __repr__(self):
         return f"Importance({self.method!r}, {len(self.values)} features)"
@@ -371,11 +339,7 @@ class Importance(_OfFeatures):
         return float(self.values[feature_index(self.feature_names, key, "a feature")])
 
     def to_frame(self):
-        """As a DataFrame with one row for each feature: feature, value, standard_error.
-
-        The largest value is first. The standard error is missing where the measure estimates none,
-        such as AIR.
-        """
+        """As a DataFrame, the largest first: feature, value, standard_error or NaN if unknown."""
         import pandas as pd
 
         order = np.argsort(-self.values, kind="stable")
@@ -414,13 +378,9 @@ class Importance(_OfFeatures):
 
         Examples
         --------
-        >>> from splitcredit import Importance
-        >>> Importance([1.0, 2.0, 4.0], ["red", "blue", "size"], "mdi").grouped(
-        ...     {"color": ["red", "blue"]}
-        ... ).to_frame()
-          feature  value  standard_error
-        0    size    4.0             NaN
-        1   color    3.0             NaN
+        >>> petals = {"petal": ["petal length (cm)", "petal width (cm)"]}
+        >>> splitcredit.importance(model).grouped(petals).feature_names
+        ('petal', 'sepal length (cm)', 'sepal width (cm)')
         """
         return feature_groups.of_importance(self, groups)
 
@@ -460,11 +420,6 @@ class Importance(_OfFeatures):
         -------
         array of matplotlib Axes (n_importances,)
 
-        Raises
-        ------
-        ValueError
-            If there are none, they are not of the same features, or `top` is no whole number
-            from 1.
         """
         return plots.side_by_side(importances, top)
 
@@ -474,12 +429,7 @@ class Importance(_OfFeatures):
 
 
 def from_arrays(arrays) -> Attribution | Importance:
-    """Whichever of the two wrote the arrays.
-
-    Raises
-    ------
-    ValueError
-        If arrays are missing, damaged, or of something else.
+    """Whichever of the two wrote the arrays; see their `from_arrays`.
 
     Examples
     --------
@@ -518,6 +468,14 @@ def largest(what, mean, name_of, output_names):
 def _array(given, name, dtype=np.float64):
     """What was given as an array; as it is, if it has the type."""
     return given if getattr(given, "dtype", None) == dtype else numbers(given, name).astype(dtype)
+
+
+def _check_shape(result, name, *expected):
+    """Refuse a field of another shape; None has none."""
+    given = getattr(result, name)
+    if given is not None and np.shape(given) not in expected:
+        shapes = " or ".join(map(str, expected))
+        raise ValueError(f"{name} has shape {np.shape(given)}, expected {shapes}")
 
 
 def _check_origin(result):

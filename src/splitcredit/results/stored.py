@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from pathlib import Path
 
+import numpy as np
+
 from splitcredit.rows.tables import column_of, places_of
 
 # Rows of a result that are shown.
@@ -37,12 +39,7 @@ def _path(given):
 
 
 def arrays_of(path) -> dict:
-    """The arrays of an ``.npz`` file; no pickle is read.
-
-    ValueError if one says that it is larger than its part of the file, before memory is taken.
-    """
-    import numpy as np
-
+    """The arrays of an ``.npz`` file; no pickle is read, and no more memory taken than it has."""
     with np.load(path, allow_pickle=False) as archive:
         refuse_false_sizes(archive.zip)
         return dict(archive)
@@ -50,8 +47,6 @@ def arrays_of(path) -> dict:
 
 def refuse_false_sizes(archive) -> None:
     """ValueError if a part of a ``zipfile.ZipFile``, or an array in it, says that it is larger."""
-    import numpy as np
-
     size = os.stat(archive.filename).st_size
     for part in archive.infolist():
         if part.compress_size > size:
@@ -67,13 +62,7 @@ def refuse_false_sizes(archive) -> None:
 
 @contextmanager
 def named_if_damaged(name):
-    """Whatever a reader meets in a damaged file, as a ValueError of one line that names it.
-
-    Errors of the system, such as that there is no file, stay as they are. Numbers that no type
-    holds give no warning: what they become is checked later.
-    """
-    import numpy as np
-
+    """Whatever a reader meets in a damaged file, but for errors of the system, as a ValueError."""
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             yield
@@ -130,8 +119,6 @@ class Result(Shown):
         ----------
         path : str or path
         """
-        import numpy as np
-
         with replacing(path) as partial, open(partial, "wb") as file:
             np.savez_compressed(file, **self.to_arrays())
 
@@ -149,13 +136,9 @@ class Result(Shown):
 
         Raises
         ------
-        FileNotFoundError
-            If there is no such file.
-        ValueError
-            If it is damaged, or holds something else; the message names it.
+        FileNotFoundError, ValueError
+            If there is no such file, or it is damaged or holds something else.
         """
-        import numpy as np
-
         path = _path(path)
         try:
             arrays = arrays_of(path)
@@ -169,13 +152,7 @@ class Result(Shown):
 
 
 def check_fields(kind, arrays) -> None:
-    """Raise a ValueError if the names of some arrays are not those that `to_arrays` gives.
-
-    Parameters
-    ----------
-    kind : dataclass with ``to_arrays``
-    arrays : collection of str
-    """
+    """Refuse arrays whose names are not those of the fields of a dataclass."""
     all_fields = fields(kind)
     needed = [f.name for f in all_fields if f.default is MISSING and f.default_factory is MISSING]
     missing = [name for name in needed if name not in arrays]
@@ -189,8 +166,6 @@ def check_fields(kind, arrays) -> None:
 
 def arrays_of_rows(data) -> dict:
     """Rows as arrays that need no pickle: numbers, codes of labels, and the labels by column."""
-    import numpy as np
-
     if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
         return {"data": data}
     columns = [places_of(column_of(data, j)) for j in range(data.shape[1])]
@@ -201,7 +176,6 @@ def arrays_of_rows(data) -> dict:
 
 def rows_of_arrays(data, labels, names):
     """The rows with labels that `arrays_of_rows` took apart, as a DataFrame."""
-    import numpy as np
     import pandas as pd
 
     of_column, columns = json.loads(labels.item()), {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import importlib
 import json
 import re
 import shutil
@@ -24,6 +23,7 @@ from splitcredit.models.forest import Forest
 from splitcredit.models.formats import FORMATS as FORMATS_OF_MODELS
 from splitcredit.models.formats import format_of, to_forest, unwrap
 from splitcredit.models.training import number_of
+from splitcredit.results.plots.drawing import imported
 from splitcredit.results.stored import arrays_of, named_if_damaged, refuse_false_sizes, replacing
 from splitcredit.rows.names import as_known
 
@@ -45,11 +45,7 @@ _TRUSTED = (
 
 
 def model_of(path: str, trusted=()):
-    """The model in a file; the path itself, if `splitcredit.to_forest` reads it.
-
-    ValueError if it is a pickle, or of skops with types that are not known to be harmless.
-    ModuleNotFoundError if the package that reads it is not installed.
-    """
+    """The model in a file; the path itself, if `splitcredit.to_forest` reads it."""
     file = Path(path)
     with open(file, "rb") as opened:
         start = opened.read(4)
@@ -64,7 +60,7 @@ def model_of(path: str, trusted=()):
 
 def _opened(path, file, start, trusted):
     if file.suffix == ".skops":
-        io = _imported("skops.io", path)
+        io = imported("skops.io", f"{path} needs")
         with zipfile.ZipFile(path) as archive:
             refuse_false_sizes(archive)
         unknown = set(io.get_untrusted_types(file=path)) - {*_TRUSTED, *trusted}
@@ -76,23 +72,11 @@ def _opened(path, file, start, trusted):
         return io.load(path, trusted=[*_TRUSTED, *trusted])
     for one in FORMATS_OF_MODELS:
         if one.own_mark and start.startswith(one.own_mark):
-            _imported(one.packages[0], path)
+            imported(one.packages[0], f"{path} needs")
             return one.loaded(path)
     if start == b"PK\x03\x04":
         return Forest.from_arrays(arrays_of(file))
     return path
-
-
-def _imported(name, path):
-    """A module that some files need."""
-    package = name.partition(".")[0]
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != package:
-            raise
-        message = f"{path} needs {package}, which is not installed: pip install {package}"
-        raise ModuleNotFoundError(message) from None
 
 
 class Tables:
@@ -100,12 +84,6 @@ class Tables:
 
     Columns that the model does not know are left out if the table has all that it knows, by name.
     Of categories the model knows the labels, which stand in place of texts and of equal numbers.
-
-    Parameters
-    ----------
-    model : anything that `model_of` gives
-    target : str, optional
-        The column that is taken out first; ValueError if there is none, but in a background.
     """
 
     def __init__(self, model, target: str | None = None):
@@ -140,10 +118,7 @@ class Tables:
         return self._rows_and_targets(whole, is_background)
 
     def parts(self, path: str, n_rows: int | None = None):
-        """Yield the rows of a table, at most `PART` of them at a time, and their targets.
-
-        ValueError if there are none.
-        """
+        """Yield the rows of a table, at most `PART` of them at a time, and their targets."""
         return map(self._rows_and_targets, self._frames(path, n_rows))
 
     def _frames(self, path, n_rows):
@@ -284,7 +259,7 @@ def _all_parts(path, tables):
         with open(path, "rb") as file:
             start = file.read(4)
     if path.endswith(_PARQUET) or start == b"PAR1":
-        parquet = _imported("pyarrow.parquet", path)
+        parquet = imported("pyarrow.parquet", f"{path} needs")
         with parquet.ParquetFile(path, pre_buffer=False) as file:  # a buffer keeps the whole file
             for batch in file.iter_batches(batch_size=PART):
                 yield batch.to_pandas()
@@ -373,10 +348,11 @@ def _write_text(frames, file, form):
 
 
 def _write_parquet(frames, path):
-    pyarrow, writer = _imported("pyarrow", "parquet"), None
+    pyarrow, writer = imported("pyarrow", "parquet needs"), None
+    parquet = imported("pyarrow.parquet", "parquet needs")
     for frame in frames:
         table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-        writer = writer or _imported("pyarrow.parquet", path).ParquetWriter(path, table.schema)
+        writer = writer or parquet.ParquetWriter(path, table.schema)
         writer.write_table(table)
     writer.close()
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
 
-from splitcredit.api import explain, importance, rank
+from splitcredit.api import methods, rank
 from splitcredit.api.interactions import interactions
 from splitcredit.kernels import compiled, leaf_means
 from splitcredit.kernels.readers import decimals, lines, records
-from splitcredit.measures.oob_attributions import oob_attributions
-from splitcredit.measures.sage import sage
-from splitcredit.measures.tree_shap_interventional import tree_shap_interventional
 from splitcredit.models.forest import Forest
 from splitcredit.prediction_gap.sampling import pg2_sampled
 
 X_DTYPES = ("float32", "float64")
 # Splits on the path of each model. On a deep one are more features than a pattern has bits.
 _SHALLOW, _DEEP = 2, 66
+# Parameters by which a method needs kernels beside those of its defaults.
+_MORE: dict[str, list[dict]] = {
+    "oob_attributions": [{"attribution": "saabas"}],
+    "sage": [{"imputer": "conditional"}],
+    "tree_shap_interventional": [{"output": "predicted"}, {"model_output": "probability"}],
+}
 
 
 def warm_up(processes: int = 1) -> None:
@@ -44,7 +46,11 @@ def compile_part(part: str, x_dtypes=X_DTYPES) -> None:
             forest = _model(depth, x_dtype)
             # Two rows for each leaf, the second out of bag.
             X = np.tile(np.tri(depth + 1, depth, -1, x_dtype), (2, 1))
-            CALLS[part](forest, X, np.tile(np.arange(depth + 1) % 2, 2))
+            y = np.tile(np.arange(depth + 1) % 2, 2)
+            if part in OTHER_CALLS:
+                OTHER_CALLS[part](forest, X)
+            else:
+                _by_method(part, forest, X, y)
 
 
 def _model(depth, x_dtype):
@@ -76,56 +82,40 @@ def _of_one_output(forest):
     return replace(forest, value=value, output_names=("0",), base=None, inbag=None)
 
 
-def _tree_shap(forest, X, y):
-    for rows in (X, X[:1]):
-        explain(forest, rows)
+def _by_method(name, forest, X, y):
+    """Explain or measure by a method, also a single row where it takes any."""
+    method = next(one for one in methods() if one.name == name)
+    of = "explain" if method.attributes else "importance"
+    data = {"X": X, "y": y, "background": X[:2], "n_permutations": 2}
+    wanted = {"X", "n_permutations", *method.needs}
+    given = {name: data[name] for name in data if name in wanted and method.takes(name, of)}
+    for more in ({}, *_MORE.get(name, [])):
+        model = _of_one_output(forest) if "model_output" in more else forest
+        method.function(of)(model, **given, **more)
+    if method.takes_any_rows:
+        method.function(of)(forest, **given | {"X": X[:1]})
 
 
-def _sampling(forest, X, y):
-    for model in (forest, _of_one_output(forest)):
-        pg2_sampled(model, X, [0, 1], counts=[2], output=0, scale=0.3)
-
-
-def _bags(forest, X, y):
-    """The kernels that tell in-bag from out-of-bag rows."""
-    for method in ("ufi", "penalized_gini", "mdi_oob", "mda"):
-        importance(forest, X, y, method=method)
-    explain(forest, X, "oob_attributions")
-    explain(forest, X, partial(oob_attributions, attribution="saabas"))
-
-
-def _interventional(forest, X, y):
-    rows = {"X": X[:2], "background": X[:2]}
-    tree_shap_interventional(forest, output="predicted", **rows)
-    tree_shap_interventional(_of_one_output(forest), model_output="probability", **rows)
-
-
-def _interactions(forest, X, y):
-    interactions(forest, X[:2])
-    interactions(forest, X[:2], sets=[[0, 1]], background=X[:2])
-
-
-def _walks(forest, X, y):
-    importance(forest, method="mdi")
-    for method in ("local_mdi", "saabas"):
-        explain(forest, X, method)
-    for imputer in ("marginal", "conditional"):
-        sage(forest, X, y, imputer=imputer, n_permutations=2)
-
-
-def _gaps(forest, X, y):
+def _gaps(forest, X):
+    """Rank features, also as boosted trees do that compare in single precision."""
     rank(forest, X[:1], scale=0.3, output=0)
-
-
-def _single(forest, X, y):
-    """Rank as boosted trees do that compare in single precision."""
     if forest.x_dtype == "float32":
         added = replace(_of_one_output(forest), aggregate="sum", strict=True, missing_left=None)
         rank(added, X[:1], scale=0.3, arithmetic="single")
 
 
-def _predict(forest, X, y):
-    """And what converters of boosted models call."""
+def _sampling(forest, X):
+    for model in (forest, _of_one_output(forest)):
+        pg2_sampled(model, X, [0, 1], counts=[2], output=0, scale=0.3)
+
+
+def _interactions(forest, X):
+    interactions(forest, X[:2])
+    interactions(forest, X[:2], sets=[[0, 1]], background=X[:2])
+
+
+def _predict(forest, X):
+    """Predict, and call what converters of boosted models call."""
     forest.predict(X)
     leaf_means.with_means(forest)
     text, document = b"Tree=0\nkey=1\n", b"{L" + bytes(7) + b"\3keyZ}"
@@ -136,15 +126,12 @@ def _predict(forest, X, y):
     records.joined(document, place, length)
 
 
-# The longest first, so that processes that share them end at about the same time.
-CALLS = {
-    "tree_shap": _tree_shap,
+OTHER_CALLS = {
     "sampling": _sampling,
-    "bags": _bags,
-    "interventional": _interventional,
     "interactions": _interactions,
-    "walks": _walks,
     "gaps": _gaps,
-    "single": _single,
     "predict": _predict,
 }
+_MEASURES = [m.name for m in methods() if "importance" in m.functions and not m.refits]
+# The longest first, so that processes that share them end at about the same time.
+CALLS = [*OTHER_CALLS, *_MEASURES]

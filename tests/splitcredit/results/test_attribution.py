@@ -303,16 +303,13 @@ def test_totals_add_the_baseline():
 
 
 def test_the_frame_is_tidy():
+    assert repr(attribution()) == "Attribution('saabas', 2 samples, 3 features, 2 outputs)"
     frame = attribution().to_frame()
     assert list(frame.columns) == ["sample", "output", "a", "b", "c"]
     assert frame["sample"].tolist() == [0, 0, 1, 1]
     assert frame["output"].tolist() == ["no", "yes", "no", "yes"]
     np.testing.assert_array_equal(frame[["a", "b", "c"]].to_numpy()[1], [1.0, 3.0, 5.0])
     np.testing.assert_array_equal(frame[["a", "b", "c"]].to_numpy()[2], [6.0, 8.0, 10.0])
-
-
-def test_text():
-    assert repr(attribution()) == "Attribution('saabas', 2 samples, 3 features, 2 outputs)"
 
 
 @pytest.mark.parametrize(
@@ -329,11 +326,6 @@ def test_text():
 def test_contradictory_labels_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
         attribution(**change)
-
-
-def test_unknown_measures_are_refused_with_the_list_of_those_there_are():
-    with pytest.raises(ValueError, match=r"unknown method 'lime': available are .*tree_shap"):
-        explain(stump(), np.zeros((1, 3)), method="lime")
 
 
 def test_explain_converts_models_itself():

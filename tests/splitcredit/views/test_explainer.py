@@ -24,7 +24,7 @@ import forests
 import splitcredit
 import twins
 from splitcredit import TreeExplainer
-from splitcredit.views.explainer import additivity
+from splitcredit.models.formats.own import rounding
 from splitcredit.views.explainer.rows import with_covers_of
 
 # Basis of 1e-6: single precision, in which shap keeps leaves, weights and sums against a
@@ -506,7 +506,7 @@ def test_the_check_allows_what_single_precision_may_lose():
     ours = TreeExplainer(model.fit(X, 1e3 + y["values"]))
     ours.shap_values(X[:3])
     gap = abs(ours.model.predict(X) - model.predict(X)).max()
-    assert 0 < gap <= additivity.rounding(ours.model.forest)
+    assert 0 < gap <= rounding(ours.model.forest)
 
 
 @pytest.mark.parametrize(
@@ -592,7 +592,7 @@ def test_regressors_whose_raw_output_is_the_prediction_are_explained_as_such(obj
 def test_the_check_allows_two_roundings_a_tree_and_no_more():
     forest = forests.random_forest(0, n_trees=3, aggregate="sum", base=[2.0])
     largest = [abs(forest.value[start:stop]).max() for start, stop in pairwise(forest.tree_offsets)]
-    assert additivity.rounding(forest) == pytest.approx(2.0**-23 * 4 * (sum(largest) + 2.0))
+    assert rounding(forest) == pytest.approx(2.0**-23 * 4 * (sum(largest) + 2.0))
 
 
 def test_threads_with_other_limits_of_trees_get_their_own_values():

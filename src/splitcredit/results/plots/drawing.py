@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from textwrap import fill
 
 import numpy as np
+
+from splitcredit.rows.tables import check_whole
 
 # Most characters of a feature's name that are drawn.
 _LONGEST = 40
@@ -21,15 +24,29 @@ _UNITS = {
 }
 
 
-def pyplot():
-    """Matplotlib's functions for figures; ModuleNotFoundError if it is not installed."""
+def imported(name, what_needs):
+    """A module of a package that may not be installed; ModuleNotFoundError then says what to do."""
+    package = name.partition(".")[0]
     try:
-        from matplotlib import pyplot as plt
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "plots need matplotlib, which is not installed: pip install matplotlib"
-        ) from None
-    return plt
+        importlib.import_module(package)
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        text = f"{what_needs} {package}, which is not installed: pip install {package}"
+        raise ModuleNotFoundError(text, name=package) from None
+
+
+def pyplot():
+    """Matplotlib's functions for figures."""
+    return imported("matplotlib.pyplot", "plots need")
+
+
+def first(ranking, top):
+    """The first of a ranking, the last of them first: axes begin below."""
+    if top is not None:
+        check_whole("top", top, 1)
+    return ranking[:top][::-1]
 
 
 def new_axes(ax, n_features, names=()):

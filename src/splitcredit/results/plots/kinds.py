@@ -135,11 +135,9 @@ def scatter(attribution, ax, output, X, j):
 
 
 def partner(values, X, j):
-    """The feature that the attributions of feature j depend on most, beside j itself.
+    """The feature that explains most of the variance of attributions of j; None if none does.
 
-    Rows are sorted by feature j and cut into ten groups of equal size. Within the groups, a line
-    in each other feature explains a share of the variance of the attributions; the feature with
-    the largest share is taken. None if no feature explains anything.
+    It does so by a line within each of ten groups of rows, which are cut by the value of j.
     """
     explained, is_known = np.zeros(X.shape[1]), np.isfinite(X)
     by_value = np.argsort(X[:, j], kind="stable")

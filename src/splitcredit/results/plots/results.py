@@ -5,32 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.results.plots import drawing, kinds
-from splitcredit.results.plots.drawing import label, wrapped
 from splitcredit.rows.names import feature_index, index_of, rows_to_show
-from splitcredit.rows.tables import check_choice, check_whole
+from splitcredit.rows.tables import check_choice
 
 # Panels beside each other.
 _PANELS = 5
 
 
-def _checked_top(top):
-    if top is not None:
-        check_whole("top", top, 1)
-    return top
-
-
 def of_importance(importance, ax, top):
     """See `Importance.plot`."""
-    order = np.argsort(-importance.values, kind="stable")[: _checked_top(top)][::-1]
+    order = drawing.first(np.argsort(-importance.values, kind="stable"), top)
     ax = drawing.new_axes(ax, len(order), importance.feature_names)
     drawing.bars(ax, importance.values[order], importance.standard_error[order])
     output = importance.parameters.get("output")
-    counted = drawing.unit(
-        importance, output if isinstance(output, str) and output != "all" else ""
-    )
+    is_one = isinstance(output, str) and output != "all"
+    counted = drawing.unit(importance, output if is_one else "")
     if "mean |attribution|" in importance.parameters.values():
         counted = f"mean |contribution| to the {counted}"
-    label(ax, importance, order, wrapped(f"{counted or 'importance'} ({importance.method})"))
+    drawing.label(
+        ax, importance, order, drawing.wrapped(f"{counted or 'importance'} ({importance.method})")
+    )
     return ax
 
 
@@ -48,11 +42,13 @@ def side_by_side(importances, top=20):
     values = np.array([one.values[j] for one, j in zip(named.values(), places, strict=True)])
     errors = [one.standard_error[j] for one, j in zip(named.values(), places, strict=True)]
     rank = np.argsort(np.argsort(-values, axis=1, kind="stable"), axis=1).mean(axis=0)
-    order = np.argsort(rank, kind="stable")[: _checked_top(top)][::-1]
+    order = drawing.first(np.argsort(rank, kind="stable"), top)
     axes = _panels(len(named), len(order))
     for k, (ax, (name, one)) in enumerate(zip(axes, named.items(), strict=True)):
         drawing.bars(ax, values[k, order], errors[k][order])
-        label(ax, one, [places[k][j] for j in order], wrapped(drawing.unit(one), 22))
+        drawing.label(
+            ax, one, [places[k][j] for j in order], drawing.wrapped(drawing.unit(one), 22)
+        )
         ax.set_title(drawing.shortened(name, 20), fontsize="small")
         ax.xaxis.label.set_size("x-small")
         ax.tick_params("x", labelsize="x-small")
@@ -107,7 +103,7 @@ def of_attribution(attribution, ax, output, top, X, kind, row, feature):
     if n:
         means = np.abs(attribution.values[:, :, outputs]).mean(axis=0, dtype=np.float64)
     ranking = np.argsort(-means.sum(axis=1), kind="stable")
-    order = ranking[: _checked_top(top)][::-1]
+    order = drawing.first(ranking, top)
     X = attribution.data if X is None else rows_to_show(X, attribution.feature_names)
     if kind == "waterfall":
         return kinds.waterfall(attribution, ax, outputs[0], top, X, row)
@@ -125,7 +121,7 @@ def of_attribution(attribution, ax, output, top, X, kind, row, feature):
     else:
         colors = None if X is None else drawing.numbers(X)[:, order]
         kinds.swarms(ax, attribution.values[:, order, outputs[0]], colors)
-    label(ax, attribution, order, drawing.title(attribution, outputs, what))
+    drawing.label(ax, attribution, order, drawing.title(attribution, outputs, what))
     return ax
 
 
@@ -139,16 +135,8 @@ def _check_kind(kind, n, outputs):
 
 
 def imported_shap():
-    """The package shap; ModuleNotFoundError if it is not installed."""
-    try:
-        import shap
-    except ModuleNotFoundError as error:
-        if error.name != "shap":
-            raise
-        raise ModuleNotFoundError(
-            "a shap.Explanation needs shap, which is not installed: pip install shap", name="shap"
-        ) from None
-    return shap
+    """The package shap."""
+    return drawing.imported("shap", "a shap.Explanation needs")
 
 
 def explanation(result, X):

@@ -16,7 +16,6 @@ from splitcredit.measures import _methods
 from splitcredit.measures._calls import checked, needs
 from splitcredit.measures._methods import PRESETS
 from splitcredit.models.forest import part
-from splitcredit.models.formats import format_of
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
 from splitcredit.views.auditing import pictures
@@ -32,7 +31,6 @@ BACKGROUND, SCORED, FITTED = 50, 500, 2_000
 # (row, tree) pairs of SHAP of training rows, (row, tree, feature) triples of MDA, and numbers of
 # attributions that are kept.
 SHAP_PAIRS, TRIPLES, KEPT = 200_000, 20_000_000, 50_000_000
-
 
 # Methods that are of test rows, if there are any.
 OF_SCORES = ("permutation", "sage")
@@ -196,10 +194,7 @@ def compare(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
     >>> from xgboost import XGBClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = XGBClassifier(n_estimators=5).fit(X, y)
     >>> comparison = splitcredit.compare(model, X, y)
     >>> comparison.not_applicable["ufi"][:58]
@@ -225,20 +220,15 @@ def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Co
         except (TypeError, ValueError, ModuleNotFoundError) as error:
             reasons[name] = str(error).partition("\n")[0]
         done(1)
-    if len(names) == len(MEASURES):
-        for method in _methods.methods():
-            if "importance" not in method.functions:
-                reasons[method.name] = (
-                    f"it orders the features of single rows, for {', '.join(method.functions)}"
-                )
+    for method in _methods.methods() if len(names) == len(MEASURES) else ():
+        if "importance" not in method.functions:
+            takers = ", ".join(method.functions)
+            reasons[method.name] = f"it orders the features of single rows, for {takers}"
     return Comparison(importances, reasons, subject.names, tuple(subject.notes))
 
 
 def measured(subject: Subject, name: str) -> Importance:
-    """The importance by one measure, with its standard error or NaN.
-
-    TypeError or ValueError if it does not apply; the message says why.
-    """
+    """The importance by one measure, with its standard error or NaN."""
     measure = MEASURES[name]
     if "y" in measure.needs and subject.y is None:
         raise TypeError(needs(f"method {measure.method!r}", "y"))
@@ -278,12 +268,12 @@ def _mean(sums, names, measure):
 
 def _of_training_rows(subject, measure):
     n, p = subject.table.shape[0], subject.forest.n_features
+    data = {"X": subject.table, "y": subject.y}
     if measure.method == "mda":
         trees = subject.training_trees(TRIPLES // p, 4)
         more = {"random_state": subject.seed, "progress": False}
-        return importance(trees, subject.table, subject.y, "mda", **more)
+        return importance(trees, method="mda", **data, **more)
     if measure.method != "oob_attributions":
-        data = {"X": subject.table, "y": subject.y}
         return _by_trees(subject.training_trees(), measure, data)
     size = n * p * subject.forest.n_outputs
     if size > KEPT:
@@ -293,7 +283,7 @@ def _of_training_rows(subject, measure):
         )
     trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":
-        return _by_trees(trees, measure, {"X": subject.table, "y": subject.y})
+        return _by_trees(trees, measure, data)
     values = measure.call("explain", progress=False)(trees, subject.table).values
     return _mean(np.abs(values).sum(axis=2), subject.names, measure)
 
@@ -319,7 +309,7 @@ def _of_scores(subject, measure):
         )
     table, y, _ = subject.sample(SCORED, 4, of_test=True)
     # A Booster that averages trees knows what their mean means, and its Forest does not.
-    is_own = subject.inner is subject.forest or format_of(subject.inner).mean_is_prediction
+    is_own = subject.inner is subject.forest or subject.format.mean_is_prediction
     model = subject.some_trees() if subject.is_averaged and is_own else subject.inner
     more = {"random_state": subject.seed, **measure.parameters}
     if measure.method == "sage":

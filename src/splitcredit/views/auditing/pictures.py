@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from splitcredit.results.plots.drawing import pyplot
 from splitcredit.views.auditing.subject import Z
 from splitcredit.views.auditing.texts import TEXTS
 
@@ -53,15 +54,9 @@ def side_by_side(comparison, top):
 
 def _columns(width, margin, names, columns, line):
     """Columns of dots with intervals: pairs of a title, and values with their ends by name."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "pictures need matplotlib, which is not installed: pip install matplotlib"
-        ) from None
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(width, margin + 0.24 * len(names)), layout="constrained")
+    plt = pyplot()
+    with plt.rc_context(_STYLE):
+        figure = plt.Figure(figsize=(width, margin + 0.24 * len(names)), layout="constrained")
         (axes,) = figure.subplots(1, len(columns), squeeze=False, sharey=True)
         places = np.arange(len(names))[::-1]
         for ax, (title, value, low, high) in zip(axes, columns, strict=True):
@@ -83,10 +78,8 @@ def _shortened(name):
 
 def svg(figure, prefix) -> str:
     """A figure as text for a page: with the color of its text, and a prefix on its names."""
-    from matplotlib import rc_context
-
     out = io.StringIO()
-    with rc_context({**_STYLE, "svg.hashsalt": prefix}):
+    with pyplot().rc_context({**_STYLE, "svg.hashsalt": prefix}):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     text = out.getvalue()
     unseen = r"<metadata>.*?</metadata>|<!--.*?-->"

@@ -71,15 +71,10 @@ class Audit:
         """
         content = {
             "beats_chance": self.beats_chance,
-            "notes": list(self.notes),
+            "notes": self.notes,
             "not_applicable": self.comparison.not_applicable,
             "sections": [
-                {
-                    **{k: getattr(s, k) for k in "key title what value low high sentence".split()},
-                    "notes": list(s.notes),
-                    "table": s.table.to_dict("records"),
-                }
-                for s in self.sections
+                s._asdict() | {"table": s.table.to_dict("records")} for s in self.sections
             ],
         }
         return json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False)
@@ -115,10 +110,6 @@ class Audit:
         -------
         matplotlib Figure
 
-        Raises
-        ------
-        ValueError
-            If there is no such section.
         """
         keys = [s.key for s in self.sections]
         if section not in keys:
@@ -144,12 +135,8 @@ def audit(
     model : fitted model, Forest or path
         See `splitcredit.explain`. Copies of an estimator, also at the end of a pipeline, are fitted
         beside noise. A Booster cannot be fitted anew; the page then says what is missing.
-    X, y : array-like or DataFrame (n_samples, n_features), and (n_samples,)
-        The training rows in their order.
-    X_test, y_test : as X and y, optional
-        Rows that the model has not seen.
-    progress : bool, optional
-        See `splitcredit.explain`.
+    X, y, X_test, y_test, progress
+        See `splitcredit.compare`.
     random_state : int
         Seed of all draws. The same seed gives the same bytes.
 
@@ -160,7 +147,7 @@ def audit(
     Raises
     ------
     TypeError, ValueError
-        If the model cannot be converted, X or y does not fit it, or it has several targets.
+        As `splitcredit.compare`.
 
     Notes
     -----
@@ -169,10 +156,7 @@ def audit(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[::2], y[::2])
     >>> audit = splitcredit.audit(model, X[::2], y[::2], X[1::2], y[1::2])
     >>> audit
@@ -191,15 +175,14 @@ def audit(
         done(1)
         noise, by_values = sections.noise(of_copies, subject.names), sections.values(of_copies)
         all_sections = [found, sections.measures(comparison), noise, by_values]
-        for answer in (
-            lambda: sections.faithful(subject, comparison),
-            lambda: sections.redundant(subject, comparison, found.value),
-            lambda: sections.digits(subject),
-            lambda: sections.recommended(subject, comparison, beats),
-        ):
-            all_sections.append(answer())
-            done(1)
+        all_sections.append(sections.faithful(subject, comparison))
         done(1)
+        all_sections.append(sections.redundant(subject, comparison, found.value))
+        done(1)
+        all_sections.append(sections.digits(subject))
+        done(1)
+        all_sections.append(sections.recommended(subject, comparison, beats))
+        done(2)
     return Audit(tuple(all_sections), comparison, beats, tuple(subject.notes))
 
 

@@ -21,7 +21,9 @@ from splitcredit.api import explain, faithfulness, rank
 from splitcredit.api._ranking import BY_GAPS
 from splitcredit.measures import _methods
 from splitcredit.measures.tree_shap_interventional import tree_shap_interventional
+from splitcredit.models.forest import part
 from splitcredit.results.plots.results import imported_shap
+from splitcredit.rows.tables import rows_at
 from splitcredit.views.auditing.comparison import BACKGROUND, MEASURES, OF_SCORES
 from splitcredit.views.auditing.copies import FITS
 from splitcredit.views.auditing.subject import (
@@ -31,9 +33,7 @@ from splitcredit.views.auditing.subject import (
     error_of,
     has_variance,
     len_of,
-    part,
     score,
-    taken,
 )
 from splitcredit.views.auditing.texts import FOLDER, TEXTS, grouped, listed, percent, span
 
@@ -51,6 +51,8 @@ SUSPECT, SURE = 0.9, 0.7
 NOT_NEGATIVE = ("mdi", "tree_shap", "split_count")
 # Nodes of the trees whose digits are counted, and portions of trees that are added up.
 NODES_OF_DIGITS, PORTIONS = 60_000, 100
+# A number that is not known, and the ends of its interval.
+UNKNOWN = (np.nan,) * 3
 
 
 class Section(NamedTuple):
@@ -67,8 +69,8 @@ class Section(NamedTuple):
     low: float
     high: float
     sentence: str
+    notes: tuple[str, ...]
     table: pd.DataFrame
-    notes: tuple[str, ...] = ()
 
 
 def _section(key, numbers, sentence, table, notes=(), what=""):
@@ -77,14 +79,12 @@ def _section(key, numbers, sentence, table, notes=(), what=""):
     if isinstance(sentence, dict):
         how = texts["how"].format(**sentence)
         notes, sentence = [*([how] if how else []), *notes], texts["sentence"].format(**sentence)
-    numbers = map(float, numbers)
-    return Section(
-        key, texts["title"], what or texts["what"], *numbers, sentence, table, tuple(notes)
-    )
+    what = what or texts["what"]
+    return Section(key, texts["title"], what, *map(float, numbers), sentence, tuple(notes), table)
 
 
 def _none(key, why, sentence="This could not be measured: {}."):
-    return _section(key, (np.nan,) * 3, sentence.format(why), _frame([]))
+    return _section(key, UNKNOWN, sentence.format(why), _frame([]))
 
 
 def _frame(rows):
@@ -97,29 +97,24 @@ def _numbers(row):
 
 def model(subject, copies) -> tuple[Section, bool | None]:
     """How well the model predicts, and whether it beats chance; None if nobody knows."""
-    of_classes, notes, is_new = bool(subject.classes), [], True
-    has_copies = not isinstance(copies, str)
-    found: tuple[float, Any]
+    of_classes, has_copies, notes = bool(subject.classes), not isinstance(copies, str), []
     if why := subject.why_not_scored:
         return _none("model", why), None
-    if subject.has_test:
-        source = "test rows"
+    has_bags = not subject.why_not_bagged
+    is_new = subject.has_test or has_bags or has_copies
+    if subject.has_test or not is_new:
+        source = "test rows" if subject.has_test else "rows that the model may have been fitted on"
         table, _, codes = subject.sample(JUDGED, 20, of_test=True)
         found = score(subject.scores(table), codes, of_classes)
-    elif not subject.why_not_bagged:
-        source = "out-of-bag rows"
-        scores, codes = subject.oob_scores()
+    elif has_bags:
+        source, (scores, codes) = "out-of-bag rows", subject.oob_scores()
         found = score(scores, codes, of_classes)
-    elif has_copies:
+    else:
         source, found = "rows that were kept apart from a copy", copies.score
         size = f"{copies.n_trees} trees, fitted on {copies.n_rows} rows"
         notes.append(
             f"There are neither test nor out-of-bag rows: the score is of a copy with {size}."
         )
-    else:
-        source, is_new = "rows that the model may have been fitted on", False
-        table, _, codes = subject.sample(JUDGED, 20)
-        found = score(subject.scores(table), codes, of_classes)
     value, error = found[0], Z * error_of(found[1])
     if not np.isfinite(value):
         beats = None if has_variance(subject.codes) else False
@@ -130,7 +125,7 @@ def model(subject, copies) -> tuple[Section, bool | None]:
         half = t.ppf(0.975, n - 1) * copies.permuted.std(ddof=1) / np.sqrt(n)
         by_chance, who = (chance, chance - half, chance + half), "a copy with permuted targets"
     else:
-        table, _, codes = subject.sample(1000, 21, of_test=subject.has_test)
+        table, _, codes = subject.sample(1000, 21, of_test=True)
         scores, rng = subject.scores(table), subject.rng(22)
         permuted = [score(scores, rng.permutation(codes), of_classes)[0] for _ in range(200)]
         by_chance = tuple(np.quantile(permuted, [0.5, 0.025, 0.975]))
@@ -145,10 +140,11 @@ def model(subject, copies) -> tuple[Section, bool | None]:
     verdict = f"It is {'' if beats else 'not '}better than chance"
     if not is_new:
         verdict = "Whether it is better than chance on new rows is not known: pass test rows"
-    forest, model_name = subject.forest, type(subject.inner).__name__
+    forest = subject.forest
     size = f"{forest.n_trees} trees, {forest.n_features} features, {subject.table.shape[0]:,} rows"
-    sentence = {"model": model_name, "size": size, "source": source, "quality": quality}
-    sentence |= {"verdict": verdict, "other": who, "chance": percent(by_chance[0])}
+    sentence = {"model": type(subject.inner).__name__, "size": size, "source": source}
+    sentence |= {"quality": quality, "verdict": verdict, "other": who}
+    sentence["chance"] = percent(by_chance[0])
     what = "area under the ROC curve" if of_classes else "share of the variance explained"
     rows = _frame([(f"the model, {source}", *numbers), (who, *by_chance)])
     section = _section("model", numbers, sentence, rows, notes, what=what)
@@ -163,7 +159,7 @@ def measures(comparison) -> Section:
     known = np.flatnonzero(np.isfinite(pairs))
     if len(known) == 0:
         only = f"{len(names)} measures apply, and their orders cannot be compared."
-        return _section("measures", (np.nan,) * 3, only, frame, comparison.notes)
+        return _section("measures", UNKNOWN, only, frame, comparison.notes)
     value, low, high = np.quantile(pairs[known], [0.5, 0.025, 0.975])
     worst = known[pairs[known].argmin()]
     firsts = [found.values.argmax() for found in comparison.importances.values()]
@@ -187,28 +183,25 @@ def noise(copies, names) -> Section:
         alarms = copies.lower_ends(of_noise) > 0
         stands_out = copies.lower_ends(measured[:, :p] - of_noise.max(axis=1, keepdims=True)) > 0
         above = [names[j] for j in np.argsort(-measured[:, :p].mean(axis=0)) if stands_out[j]]
-        share = wilson(alarms.sum(), len(alarms)) if name not in NOT_NEGATIVE else (np.nan,) * 3
+        share = UNKNOWN if name in NOT_NEGATIVE else wilson(alarms.sum(), len(alarms))
         rows.append((name, *share, stands_out.sum(), json.dumps(above)))
     columns = ["label", "value", "low", "high", "n_above_noise", "above_noise"]
     table = pd.DataFrame(rows, columns=columns)
     if table["value"].isna().all():
         return _none("noise", "no measure that can be negative applies")
-    best = table.sort_values(
-        ["value", "n_above_noise"], ascending=[True, False], kind="stable"
-    ).iloc[0]
+    order = ["value", "n_above_noise"]
+    best = table.sort_values(order, ascending=[True, False], kind="stable").iloc[0]
     worst = table.loc[table["value"].idxmax()]
     found = json.loads(best["above_noise"])
     lost = [name for name in names if name not in found]
-    of_lost = of_worst = ""
+    sentence = {"count": len(found), "all": p, "measure": best["label"], "fits": FITS}
+    sentence |= {"alarms": span(_numbers(best)), "names": f": {listed(found)}" if found else ""}
+    sentence |= {"trees": copies.n_trees, "rows": copies.n_rows, "lost": "", "worst": ""}
     if lost:
-        of_lost = f" These are not above the largest of the noise: {listed(lost, 12)}."
+        sentence["lost"] = f" These are not above the largest of the noise: {listed(lost, 12)}."
     if worst["value"] > best["value"]:
-        most = percent(worst["value"])
-        of_worst = f" {worst['label']} calls {most} of columns of pure noise important."
-    sentence = {"count": len(found), "all": p, "measure": best["label"], "lost": of_lost}
-    sentence |= {"alarms": span(_numbers(best)), "worst": of_worst}
-    sentence["names"] = f": {listed(found)}" if found else ""
-    sentence |= {"fits": FITS, "trees": copies.n_trees, "rows": copies.n_rows}
+        text = f"calls {percent(worst['value'])} of columns of pure noise important"
+        sentence["worst"] = f" {worst['label']} {text}."
     notes = (
         f"{', '.join(NOT_NEGATIVE)}: these are never negative, so that noise is above 0 whatever "
         "the data are, and they have no share of false alarms.",
@@ -269,7 +262,7 @@ def faithful(subject, comparison) -> Section:
     drawn = subject.sample(EXPLAINED, 30)[0]
     n_leaves = int(leaves[-1]) // (1 if subject.is_averaged else forest.n_outputs)
     n_rows = int(np.clip(ROWS * LEAVES * 20 // (n_leaves * max(p, 20)), 4, ROWS))
-    rows = taken(drawn, slice(n_rows))
+    rows = rows_at(drawn, slice(n_rows))
     if len_of(rows) < 3:
         return _none("faithful", "there are fewer than 3 rows")
     notes.append(f"Mean over {len_of(rows)} rows, with values drawn from {len_of(drawn)} rows.")
@@ -320,13 +313,13 @@ def redundant(subject, comparison, model_score) -> Section:
     ranks = np.array([rankdata(np.nan_to_num(c, nan=-np.inf)) for c in numbers[:, chosen].T])
     moves = np.ptp(ranks, axis=1) > 0
     chosen, ranks = chosen[moves], ranks[moves]
-    told = told_shares(ranks)
-    groups = [chosen[group] for group in _groups(np.minimum(told, told.T))]
+    ratios = correlation_ratios(ranks)
+    groups = [chosen[group] for group in _groups(np.minimum(ratios, ratios.T))]
     twins = [
         f"{names[chosen[i]]} = {names[chosen[j]]}"
         for j in range(len(chosen))
         for i in range(j)
-        if told[i, j] > 0.99 and np.array_equal(ranks[i], ranks[j])
+        if ratios[i, j] > 0.99 and np.array_equal(ranks[i], ranks[j])
     ]
     alone = _alone(subject, numbers[:, chosen], codes, names[chosen], model_score)
     inside = np.concatenate(groups) if groups else np.arange(0)
@@ -345,7 +338,7 @@ def redundant(subject, comparison, model_score) -> Section:
         sentence += f" Duplicates, in the same order in all rows: {listed(twins)}."
     if alone.empty or not np.isfinite(alone["value"].iloc[0]):
         sentence += " Leaks were not looked for, as the model gains nothing over chance."
-        return _section("redundant", (np.nan,) * 3, sentence, alone, notes)
+        return _section("redundant", UNKNOWN, sentence, alone, notes)
     top = alone.iloc[0]
     suspects = alone.loc[(alone["value"] >= SUSPECT) & (alone["low"] >= SURE), "label"]
     suspects = suspects if len(names) > 1 else []
@@ -355,16 +348,16 @@ def redundant(subject, comparison, model_score) -> Section:
     return _section("redundant", _numbers(top), leaks, alone, notes)
 
 
-def told_shares(ranks) -> np.ndarray:
-    """Share of the variance of the ranks of j (column) that the levels or ranks of i (row) tell."""
+def correlation_ratios(ranks) -> np.ndarray:
+    """Correlation ratios of ranks of j (column) on levels of i (row), or squared correlations."""
     centered = ranks - ranks.mean(axis=1, keepdims=True)
-    total, n, told = (centered**2).sum(axis=1), ranks.shape[1], []
+    total, n, ratios = (centered**2).sum(axis=1), ranks.shape[1], []
     for own in ranks:
         level = np.searchsorted(np.quantile(own, np.arange(1, BINS) / BINS), own, side="right")
         member = (level == np.unique(level)[:, None]).astype(float)
         between = ((member @ centered.T) ** 2 / member.sum(axis=1)[:, None]).sum(axis=0)
-        told.append(1 - (1 - between / total) * (n - 1) / max(n - len(member), 1))
-    return np.maximum(told, np.atleast_2d(np.corrcoef(ranks)) ** 2)
+        ratios.append(1 - (1 - between / total) * (n - 1) / max(n - len(member), 1))
+    return np.maximum(ratios, np.atleast_2d(np.corrcoef(ranks)) ** 2)
 
 
 def _groups(similarity):
@@ -458,10 +451,10 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     text = (path or FOLDER / "rule.csv").read_text("utf-8")
     rule = pd.read_csv(io.StringIO(text), keep_default_na=False)
     kind = "bagged" if subject.is_averaged else "boosted"
+    rule = rule[rule["property"].isin([kind, "any"])]
     # A line for such models goes before one for any model.
-    own = rule[rule["property"].eq(kind)]
-    of_any = rule[rule["property"].eq("any") & ~rule["question"].isin(own["question"])]
-    rule = pd.concat([own, of_any], ignore_index=True)
+    rule = rule.sort_values("property", key=lambda of: of == "any", kind="stable")
+    rule = rule.drop_duplicates("question")
     if beats is False or rule.empty:
         why = "the model is not better than chance, so that no order of its features means anything"
         why = why if beats is False else f"the rule has no line for {kind} models"
@@ -471,21 +464,22 @@ def recommended(subject, comparison, beats, path=None) -> Section:
         name, parameters = row["method"], json.loads(row["parameters"] or "{}")
         given = "".join(f", {key}={value!r}" for key, value in parameters.items())
         wanted = _all_parameters(name, parameters)
-        same = [n for n, m in MEASURES.items() if _all_parameters(m.method, m.parameters) == wanted]
-        measure = same[0] if same else f"{name} ({given[2:]})" if given else name
+        all_same = (n for n, m in MEASURES.items() if _all_parameters(m[0], m[1]) == wanted)
+        same = next(all_same, None)
+        measure = same or (f"{name} ({given[2:]})" if given else name)
         (call, is_of_test), taken = _call(name, given), ""
         right = f"right in {span(_numbers(row))} of the fits to {row['n_data_sets']} data sets"
         right += f", and a random measure in {percent(row['random'])}"
         if not row["low"] > row["random"]:
             text = f"none, as {measure} is {right}"
-        elif same and same[0] in comparison.not_applicable:
-            text = f"none, as {measure} does not apply: {comparison.not_applicable[same[0]]}"
+        elif same in comparison.not_applicable:
+            text = f"none, as {measure} does not apply: {comparison.not_applicable[same]}"
         elif is_of_test and not subject.has_test:
             text = f"none, as {measure} is for rows new to the model: give X_test, y_test"
         else:
             text, taken = f"{measure}, {right}", call
             if same and (not is_of_test or name in OF_SCORES):
-                order = np.argsort(-comparison.importances[same[0]].values, kind="stable")[:3]
+                order = np.argsort(-comparison.importances[same].values, kind="stable")[:3]
                 text += f"; here it puts first {listed(comparison.feature_names[j] for j in order)}"
             if name in BY_GAPS:
                 text += "; the study judged it with noise of 0.3 standard deviations"
@@ -496,14 +490,14 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     table = pd.DataFrame(rows, columns=columns)
     doubt = ["Whether the model beats chance is not known."] if beats is None else []
     weakest = table[table["call"] != ""].sort_values("value", kind="stable")[:1]
-    numbers = _numbers(weakest.iloc[0]) if len(weakest) else (np.nan,) * 3
+    numbers = _numbers(weakest.iloc[0]) if len(weakest) else UNKNOWN
     sentence = {"answers": " ".join([*doubt, *texts])}
     return _section("recommended", numbers, sentence, table)
 
 
 def _call(name, given):
     """The call of a method as text, and whether the study judged it on rows of the test."""
-    method = next(m for m in _methods.methods() if m.name == name)
+    method = _method(name)
     takes_rows = name in BY_GAPS or method.takes("X")
     is_of_test = takes_rows and not {"bootstrap", "refit"} & set(method.needs)
     X, y = ("X_test", "y_test") if is_of_test else ("X", "y")
@@ -513,19 +507,18 @@ def _call(name, given):
     if name in BY_GAPS:
         return f"splitcredit.rank(model{rows}, by={name!r}{given})", is_of_test
     if method.averages:
-        by = repr(name)
-        if given:
-            by = f"lambda m, rows: splitcredit.{name}(m, rows{given})"
+        by = f"lambda m, rows: splitcredit.{name}(m, rows{given})" if given else repr(name)
         return f"splitcredit.importance(model{rows}, method={by})", is_of_test
     return f"splitcredit.{method.function('importance').__name__}(model{rows}{given})", is_of_test
 
 
-def _all_parameters(method, parameters):
+def _all_parameters(name, parameters):
     """A method with all its parameters but those of sampling and units, which change no order."""
-    found = next((m for m in _methods.methods() if m.name == method), None)
-    if found is None:
-        return method
-    defaults = _methods.parameters_of(found.function("importance")).values()
+    defaults = _methods.parameters_of(_method(name).function("importance")).values()
     given = {p.name: p.default for p in defaults} | {**parameters}
     left_out = "n_repeats n_permutations per_row random_state threshold progress".split()
-    return method, {name: value for name, value in given.items() if name not in left_out}
+    return name, {key: value for key, value in given.items() if key not in left_out}
+
+
+def _method(name):
+    return next(method for method in _methods.methods() if method.name == name)

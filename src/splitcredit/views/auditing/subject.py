@@ -15,9 +15,11 @@ from sklearn.base import clone
 
 from splitcredit.models import _chunks
 from splitcredit.models.forest import Forest, part
-from splitcredit.models.formats import are_targets, format_of, to_forest, unwrap
+from splitcredit.models.formats import are_targets, format_of
 from splitcredit.models.formats.containers import rows_in
+from splitcredit.models.opened import Opened
 from splitcredit.models.training import checked_training_data, refuse_without_oob, targets_of
+from splitcredit.rows.tables import rows_at
 
 # Rows that an audit takes, and numbers of a table whose every row is needed.
 MOST_ROWS, MOST_NUMBERS = 100_000, 150_000_000
@@ -30,15 +32,13 @@ Z = 1.96
 
 
 class Subject:
-    """What is audited: the forest, and rows as its trees see them.
-
-    ValueError if the model has several targets or none, or rows and targets do not fit it.
-    """
+    """What is audited: the forest, and rows as its trees see them."""
 
     def __init__(self, model, X, y, X_test, y_test, seed):
-        self.forest: Forest = to_forest(model)
-        unwrapped, self.steps = unwrap(model)
-        self.inner: Any = unwrapped
+        opened = Opened(model)
+        self.forest: Forest = opened.forest
+        self.inner: Any = opened.inner
+        self.steps, self.format = opened.steps, opened.format
         self.seed = seed
         self.notes: list[str] = []
         if are_targets(self.forest) or self.forest.output_names == ("path length",):
@@ -54,9 +54,9 @@ class Subject:
         self.has_test = X_test is not None
         if self.has_test and y_test is None:
             raise TypeError("X_test has no targets: pass y_test")
-        self.test, self.test_y = (
-            self._table(X_test, y_test, "X_test", False) if self.has_test else (self.table, self.y)
-        )
+        self.test, self.test_y = self.table, self.y
+        if self.has_test:
+            self.test, self.test_y = self._table(X_test, y_test, "X_test", False)
         self.test_codes = self.codes_of(self.test_y)
         if self.codes is not None and not has_variance(self.codes):
             self.note("The target has no variance: no score can tell features apart.")
@@ -93,11 +93,11 @@ class Subject:
 
     def sample(self, n, purpose, of_test=False):
         """Rows, labels and codes of at most n rows, drawn without replacement, in their order."""
-        table, y, codes = self.table, self.y, self.codes
+        data = self.table, self.y, self.codes
         if of_test:
-            table, y, codes = self.test, self.test_y, self.test_codes
-        rows = drawn(self.rng(purpose), table.shape[0], n)
-        return taken(table, rows), *(None if of is None else of[rows] for of in (y, codes))
+            data = self.test, self.test_y, self.test_codes
+        rows = drawn(self.rng(purpose), data[0].shape[0], n)
+        return tuple(rows_at(each, rows) for each in data)
 
     def numbers(self, table) -> np.ndarray:
         """Values of rows as the trees see them, float64 (n, n_features)."""
@@ -128,20 +128,22 @@ class Subject:
         """Why predictions cannot be held against the targets; empty if they can."""
         if self.classes:
             return ""
-        library = format_of(self.inner)
-        if library.has_link(self.inner) and not self._has_own:
-            what = f"this {library.called(self.inner)} predicts a function of the sum of its trees"
-            return f"{what}: pass the fitted estimator"
-        return library.no_mean(self.inner)
+        if self.format.has_link(self.inner) and not self._has_own:
+            called = self.format.called(self.inner)
+            return (
+                f"this {called} predicts a function of the sum of its trees: pass the fitted "
+                "estimator"
+            )
+        return self.format.no_mean(self.inner)
 
     @property
     def _has_own(self):
-        is_raw = format_of(self.inner).predicts_raw(self.inner)
+        is_raw = self.format.predicts_raw(self.inner)
         return hasattr(self.inner, "fit") and hasattr(self.inner, "predict") and not is_raw
 
     def scores(self, table) -> np.ndarray:
         """Predictions of rows: a score for each class, the last of two, or a number, (n, k)."""
-        if not self.classes and self._has_own and format_of(self.inner).has_link(self.inner):
+        if not self.classes and self._has_own and self.format.has_link(self.inner):
             return np.asarray(self.inner.predict(table), float).reshape(-1, 1)
         scores = self.forest.predict(table)
         if len(self.classes) > 2 and not self.is_averaged:
@@ -152,7 +154,7 @@ class Subject:
         """Predictions of training rows by the trees grown without them; see `scores`, and codes."""
         trees = self.training_trees()
         rows = drawn(self.rng(1), self.table.shape[0], JUDGED)
-        values = self.numbers(taken(self.table, rows))
+        values = self.numbers(rows_at(self.table, rows))
         total, count = np.zeros((len(rows), self.forest.n_outputs)), np.zeros(len(rows))
         for t in range(trees.n_trees):
             out = np.flatnonzero(trees.inbag[t, rows] == 0)
@@ -175,8 +177,7 @@ class Subject:
             y = None if y is None else np.asarray(y)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{what} or its targets are no table of rows: {error}") from None
-        if not self.steps.pipelines:
-            X = _chunks.as_table(self.forest, X)
+        X = X if self.steps.pipelines else _chunks.as_table(self.forest, X)
         n = len_of(X)
         y = y[:, 0] if y is not None and y.shape == (n, 1) else y
         if y is not None and y.shape != (n,):
@@ -186,10 +187,8 @@ class Subject:
         if n > MOST_ROWS and not keeps_all:
             self.note(f"{MOST_ROWS:,} of the {n:,} rows of {what} were drawn, by the seed.")
             rows = drawn(self.rng(0), n, MOST_ROWS)
-            X, y = taken(X, rows), None if y is None else y[rows]
-        if self.steps.pipelines:
-            X = _chunks.as_table(self.forest, self.steps.rows(X))
-        return X, y
+            X, y = rows_at(X, rows), rows_at(y, rows)
+        return _chunks.as_table(self.forest, self.steps.rows(X)), y
 
     def _why_not_bagged(self) -> str:
         """Why there are no out-of-bag measures; empty if there are."""
@@ -215,11 +214,6 @@ def len_of(X) -> int:
         raise ValueError(f"X is {X!r}: pass the rows of a table") from None
 
 
-def taken(X, rows):
-    """Some rows of an array, a sparse matrix or a DataFrame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
 def drawn(rng, n: int, most: int) -> np.ndarray:
     """At most so many of n rows, without replacement, in their order."""
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
@@ -228,10 +222,8 @@ def drawn(rng, n: int, most: int) -> np.ndarray:
 def score(scores, codes, is_classifier) -> tuple[float, np.ndarray]:
     """How well scores tell the targets, and what each row adds to it, whose mean is 0.
 
-    The area under the ROC curve, of several classes the mean over those that occur, each against
-    the others; or the share of the variance that is explained. NaN if all targets are the same.
-    The deviations of the rows are those of DeLong et al. (1988), or of a ratio of means; see
-    `error_of`.
+    The mean area under the ROC curve of each class that occurs, with the deviations of DeLong et
+    al. (1988), or the share of the variance that is explained. NaN if all targets are the same.
     """
     n = len(codes)
     if not has_variance(codes):

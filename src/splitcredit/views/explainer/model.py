@@ -5,38 +5,40 @@ Also its raw prediction by its own library, and the curve from that to a ``model
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from splitcredit.models import rescaling
 from splitcredit.models.forest import Forest, part
-from splitcredit.models.formats import format_of, to_forest
 from splitcredit.models.formats._nodes import UnsupportedModelError
 from splitcredit.models.formats._unwrap import is_pipeline, is_search, unfrozen
-from splitcredit.models.formats.own import own_prediction
+from splitcredit.models.formats.containers import first_rows, offsets
+from splitcredit.models.formats.own import (
+    as_the_model_takes_them,
+    check_replaced,
+    compare,
+    own_prediction,
+    rounding,
+)
 from splitcredit.models.formats.units import SOFTMAX, Units, refusal
+from splitcredit.models.opened import Opened
+
+# Rows of a call on which the converted trees are compared with the model's own prediction.
+COMPARED = 100
 
 
-class ExplainedModel:
+class ExplainedModel(Opened):
     """A fitted model but a pipeline or search, its `Forest`, and what its raw prediction means.
 
     After early stopping the trees are those of the model's own ``predict``.
     """
 
     def __init__(self, model):
-        self.original_model = model
-        self._fitted = unfrozen(model)
-        refuse_wrapped(self._fitted)
-        self.format = format_of(self._fitted)
-        self.forest = to_forest(self._fitted)
-        self.num_outputs = self.forest.n_outputs
+        refuse_wrapped(model)
+        super().__init__(model)
+        self.original_model, self.num_outputs = model, self.forest.n_outputs
         self._checked_calls = 0
-
-    @cached_property
-    def units(self) -> Units:
-        """Units of the raw prediction; libraries take time to say which they are."""
-        return self.format.units(self._fitted)
 
     @property
     def tree_output(self) -> str | None:
@@ -64,13 +66,36 @@ class ExplainedModel:
 
     def own_prediction(self, X) -> np.ndarray | None:
         """Raw prediction of rows by the model's library; see `splitcredit.models.formats.own`."""
-        return own_prediction(self._fitted, self.forest, X)
+        return own_prediction(self.inner, self.forest, X)
+
+    def check_totals(self, forest, curve, rows, y, attribution, container=None) -> None:
+        """Check the attributions of some rows, and at some calls the conversion of the model.
+
+        `container` holds the rows if it has an offset for each of them.
+        """
+        raw, allowed = forest.predict(rows), rounding(forest)
+        if container is not None:
+            raw = raw + offsets(container, forest)
+            allowed += 2.0**-23 * np.abs(raw).max(initial=0.0)
+        if len(rows) and forest is self.forest and self.next_call_is_compared():
+            given = as_the_model_takes_them(forest, rows[:COMPARED])
+            check_replaced(self.original_model, given)
+            given = given if container is None else first_rows(container, COMPARED)
+            predicted = self.own_prediction(given)
+            if predicted is not None:
+                names = "the converted trees predict", "the model"
+                compare(raw[:COMPARED], predicted[:COMPARED], allowed, *names)
+        if curve != "raw":
+            y = None if y is None else np.asarray(y, np.float64)
+            raw, below, above = (
+                rescaling.transformed(curve, raw[:, 0] + shift, y)[:, None]
+                for shift in (0.0, -allowed, allowed)
+            )
+            allowed = allowed + np.maximum(abs(above - raw), abs(below - raw))
+        compare(attribution.totals(), raw, allowed, "the attributions add up to", "the trees")
 
     def limited(self, tree_limit) -> Forest:
-        """The forest of the first trees; of all for None, -1, or a number not below theirs.
-
-        ValueError if the number is not a whole one above 0, or the first trees are no model.
-        """
+        """The forest of the first trees; of all for None, -1, or a number not below theirs."""
         forest = self.forest
         if tree_limit is None:
             return forest
@@ -83,7 +108,7 @@ class ExplainedModel:
                 f"tree_limit={tree_limit} is for boosted models, and this one averages its trees: "
                 "explain a model with fewer trees"
             )
-        n_trees = self.format.first_trees(self._fitted, forest, int(tree_limit))
+        n_trees = self.format.first_trees(self.inner, forest, int(tree_limit))
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
         return part(forest, 0, n_trees)
@@ -91,6 +116,7 @@ class ExplainedModel:
 
 def refuse_wrapped(model):
     """Refuse pipelines: plots and backgrounds need the rows that the trees see."""
+    model = unfrozen(model)
     name = type(model).__name__
     if is_search(model):
         raise UnsupportedModelError(
@@ -107,16 +133,11 @@ class Curve(NamedTuple):
     """What of the raw prediction is explained."""
 
     name: str  # a `model_output` of `tree_shap_interventional`
-    doubled: bool = (
-        False  # whether the output of a binary model is shown as two, one for each class
-    )
+    doubled: bool = False  # whether one output is shown as two, one for each class
 
 
 def curve(model_output, units: Units, name: str) -> Curve:
-    """The curve that leads from the raw prediction to a ``model_output`` of shap.
-
-    ValueError if there is no such output, or the model has not the units for it.
-    """
+    """The curve that leads from the raw prediction to a ``model_output`` of shap."""
     if model_output == "raw":
         return Curve("raw")
     curves = {

@@ -65,11 +65,6 @@ def names_of(X) -> list | None:
     return None if names is None else list(names)
 
 
-def values_of(rows) -> np.ndarray:
-    """The values of an array or DataFrame."""
-    return rows.to_numpy() if hasattr(rows, "to_numpy") else np.asarray(rows)
-
-
 # Of more rows shap takes a sample of this size, always the same one.
 MOST_ROWS = 100
 # Weight of all training rows of a tree beside a background row, where it alone decides.
@@ -77,11 +72,7 @@ _BELOW_ROUNDING = 2.0**-100
 
 
 def background_rows(data):
-    """Rows of the background as shap takes them, an array or DataFrame, or None.
-
-    Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with shap's
-    seed. All rows of a masker are taken, with their names: it has drawn its own.
-    """
+    """Rows of the background as shap takes them: at most 100, or all of a masker; or None."""
     if data is None:
         return None
     if type(data).__module__.startswith("shap.maskers"):

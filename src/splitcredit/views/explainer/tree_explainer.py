@@ -13,7 +13,7 @@ from splitcredit.kernels import leaf_means
 from splitcredit.kernels.tree_shap.explain import expected_value
 from splitcredit.kernels.tree_shap.explain import tree_shap as values_by_covers
 from splitcredit.measures import _library_values, saabas, tree_shap, tree_shap_interventional
-from splitcredit.models.formats import format_of, unwrap
+from splitcredit.models.formats import format_of
 from splitcredit.models.formats.containers import name_of_offset, offsets
 from splitcredit.models.formats.units import Units
 from splitcredit.models.opened import Opened
@@ -21,7 +21,6 @@ from splitcredit.models.prediction import prepared_background
 from splitcredit.models.rescaling import transformed
 from splitcredit.results.plots.results import imported_shap
 from splitcredit.rows.tables import check_choice
-from splitcredit.views.explainer import additivity
 from splitcredit.views.explainer.library_values import LibraryValues
 from splitcredit.views.explainer.model import ExplainedModel, curve
 from splitcredit.views.explainer.rows import (
@@ -29,7 +28,6 @@ from splitcredit.views.explainer.rows import (
     background_rows,
     names_of,
     refuse_offset,
-    values_of,
     with_covers_of,
 )
 
@@ -55,9 +53,9 @@ class TreeExplainer:
         the same as by shap; for more pass ``shap.maskers.Independent(data, max_samples=...)``.
     model_output : {"raw", "probability", "predict_proba", "predict", "log_loss"}
         What is explained: the raw prediction of the trees; the probability of the second class,
-        or those of both; for ``"predict"`` the prediction of a regressor; or the loss of a row,
-        which is the log loss in nats for two classes and the squared error for a regressor. All but
-        the raw prediction need a background, unless they are the raw prediction of this model.
+        or those of both; the prediction of a regressor; or the loss of a row, which is the log loss
+        in nats for two classes and the squared error for a regressor. All but the raw prediction
+        need a background, unless they are the raw prediction of this model.
     feature_perturbation : {"auto", "interventional", "tree_path_dependent"}
         Whether unknown features are drawn from the background, or follow the covers of the trees.
         ``"auto"`` is interventional if there is a background. With a background and
@@ -71,8 +69,8 @@ class TreeExplainer:
     ----------
     expected_value : float, float64 (1,), float64 (n_outputs,), or function of a target
         The mean of what is explained, over the background or by covers. As in shap it is an array
-        of one number for models of scikit-learn explained by covers. For the log loss it is a
-        function, as the mean depends on the target.
+        of one number for models of scikit-learn explained by covers, and a function of the target
+        for the log loss.
     model : ExplainedModel
     data : array (n_background, n_features), or None
         The background.
@@ -85,11 +83,6 @@ class TreeExplainer:
     TypeError, ValueError
         If the model is not supported, see `splitcredit.to_forest`; the background does not fit it;
         or the model output is unknown or needs another model or a background.
-
-    Notes
-    -----
-    Lundberg et al., "From local explanations to global understanding with explainable AI for
-    trees", Nature Machine Intelligence 2 (2020).
 
     Examples
     --------
@@ -112,9 +105,9 @@ class TreeExplainer:
         link=None,
         linearize_link=None,
     ):
-        self._by_library = None
-        if _library_values.is_needed(Opened(model)):
-            self._hand_over(model, data, model_output, feature_names)
+        self._by_library, opened = None, Opened(model)
+        if _library_values.is_needed(opened):
+            self._hand_over(opened, data, model_output, feature_names)
             return
         self.model = ExplainedModel(model)
         rows = background_rows(data)
@@ -151,19 +144,18 @@ class TreeExplainer:
         self.data = self._background = None
         if rows is not None:
             prepared_background(self.model.forest, rows)
-            self.data, self._background = values_of(rows), rows
+            self.data, self._background = np.asarray(rows), rows
         self._set_expected_value(self.model.forest)
 
-    def _hand_over(self, model, data, model_output, feature_names):
+    def _hand_over(self, opened, data, model_output, feature_names):
         """Leave the values to the library of the model; `expected_value` is that of a call."""
         if data is not None or model_output != "raw":
-            inner, _ = unwrap(model)
             raise ValueError(
-                f"{format_of(inner).title} computes the SHAP values of this "
-                f"{type(model).__name__}, of the raw prediction and without data: leave data and "
-                "model_output out"
+                f"{opened.format.title} computes the SHAP values of this "
+                f"{type(opened.model).__name__}, of the raw prediction and without data: leave "
+                "data and model_output out"
             )
-        self._by_library = LibraryValues(model)
+        self._by_library = LibraryValues(opened)
         self.model, self.expected_value = self._by_library.model, None
         self.model_output, self.feature_perturbation = "raw", "tree_path_dependent"
         self.data = self._background = None
@@ -192,8 +184,8 @@ class TreeExplainer:
             Shapley values. Without a background only.
         check_additivity : bool
             Whether to check that the attributions add up to the prediction of the converted trees,
-            and, at the 1st, 2nd, 4th, 8th and so on of the calls, whether these predict its first
-            100 rows as the model itself does.
+            and, at the 1st, 2nd, 4th, 8th ... call, that these predict its first 100 rows as the
+            model itself does.
         from_call : bool
             Without effect.
 
@@ -209,7 +201,8 @@ class TreeExplainer:
             not add up.
         """
         if self._by_library is not None:
-            values, self.expected_value = self._by_library.shap_values(X, tree_limit, approximate)
+            self._by_library.refuse(tree_limit, approximate, X)
+            values, self.expected_value, *_ = self._by_library.explained(X)
             return values
         is_plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f"
         if is_plain and not (check_additivity or approximate or self._background is not None):
@@ -227,11 +220,10 @@ class TreeExplainer:
 
         Parameters
         ----------
-        X : array-like, DataFrame, Series, DMatrix or Pool (n_samples, n_features) or (n_features,)
+        X, tree_limit
+            See `shap_values`.
         y : None
             Without effect, as in shap.
-        tree_limit : int, optional
-            Explain the first trees of a boosted model only; all with None or -1.
 
         Returns
         -------
@@ -242,11 +234,10 @@ class TreeExplainer:
         Raises
         ------
         ValueError
-            If X does not fit, the limit is not available, or another output than the raw one is
-            explained.
+            As `shap_values`, and if another output than the raw one is explained.
         """
         if self._by_library is not None:
-            values, self.expected_value = self._by_library.interaction_values(X)
+            values, self.expected_value, *_ = self._by_library.explained(X, interactions=True)
             return values
         rows, is_single = as_rows(X, self.model.forest)
         refuse_offset(X, self.model.forest)
@@ -257,10 +248,9 @@ class TreeExplainer:
         """Attributions or interactions as a ``shap.Explanation``; needs shap."""
         shap, start = imported_shap(), time.time()
         if self._by_library is not None:
-            values, base, data, names, self.expected_value = self._by_library.explained(
-                X, interactions, approximate
-            )
-            names = self.feature_names or names
+            self._by_library.refuse(approximate=approximate and not interactions)
+            values, self.expected_value, base, data = self._by_library.explained(X, interactions)
+            names = self.feature_names or self._by_library.feature_names
         else:
             values, base, data, names = self._explanation(
                 X, y, interactions, check_additivity, approximate
@@ -281,7 +271,7 @@ class TreeExplainer:
         else:
             result = self._attribution(rows, y, None, approximate, check_additivity, X)
         base = np.broadcast_to(result.baseline, (len(rows), result.values.shape[-1])).copy()
-        values, base, data = self._shown(result.values), self._shown_mean(base), values_of(rows)
+        values, base, data = self._shown(result.values), self._shown_mean(base), np.asarray(rows)
         if is_single:
             # Of interactions shap keeps the axis of rows of the base values.
             values, base, data = values[0], base if interactions else base[0], data[0]
@@ -298,11 +288,6 @@ class TreeExplainer:
         Returns
         -------
         None
-
-        Raises
-        ------
-        ValueError
-            If they do not.
         """
         values = np.stack(phi, axis=-1) if isinstance(phi, list) else np.asarray(phi)
         totals = self.expected_value + values.sum(axis=1)
@@ -338,7 +323,8 @@ class TreeExplainer:
         attribution = self._with_offset(attribution, X)
         if check_additivity:
             container = X if offsets(X, forest) is not None else None
-            additivity.check(self.model, forest, self._curve.name, rows, y, attribution, container)
+            name = self._curve.name
+            self.model.check_totals(forest, name, rows, y, attribution, container)
         return attribution
 
     def _interactions(self, rows, tree_limit):
@@ -354,8 +340,7 @@ class TreeExplainer:
     def _limited(self, tree_limit):
         """The forest that is explained now, and the same with the covers that count.
 
-        As in shap, `expected_value` is that of the last call. Other threads may make theirs at the
-        same time, so a call uses what it is given here.
+        Other threads may set `expected_value` at the same time, so a call uses what it gets here.
         """
         forest, explained = self.model.limited(tree_limit), self._explained
         return explained if explained[0] is forest else self._set_expected_value(forest)
