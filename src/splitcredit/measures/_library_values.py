@@ -1,8 +1,4 @@
-"""Explanations that the library of a model computes, as it alone can read some of the features.
-
-No Forest can hold such a model. The values are those of the trees by their covers, and a result
-says which library computed them.
-"""
+"""Explanations that the library of a model computes, as it alone can read some of the features."""
 
 from __future__ import annotations
 
@@ -32,11 +28,7 @@ def is_needed(opened, method="tree_shap") -> bool:
 
 
 def explain(opened, output="all", check_additivity=True, **parameters) -> Attribution:
-    """Path-dependent SHAP values by the library of a model.
-
-    Returns an Attribution. Its parameters say what computed it. TypeError if there are other
-    parameters. ValueError if X does not fit the model.
-    """
+    """Path-dependent SHAP values by the library of a model."""
     inner, library, X = opened.inner, opened.format, opened.given
     for name in parameters:
         raise TypeError(

@@ -207,10 +207,7 @@ def meant(method: Any) -> tuple[Any, dict]:
 
 
 def look_up(method: object, function: str) -> Method:
-    """The method of that name or function, for ``explain``, ``importance`` or ``rank``.
-
-    ValueError if the function does not take it; the message lists the methods that it takes.
-    """
+    """Find the method of that name or function; ValueError if `function` does not take it."""
     name, _ = meant(method)
     name = _name_of(name)
     known = isinstance(name, str) and name in (*measures.names(), OPTIMUM)
@@ -225,10 +222,7 @@ def is_measure(method: object) -> bool:
 
 
 def call(method: object, function: str, progress: bool | None = None, **common) -> partial:
-    """The function of a method, with its parameters and those of `common` that are not None.
-
-    TypeError if the function of the method has not such a parameter; see `look_up`.
-    """
+    """Bind the function of a method to its parameters, and those of `common` that are not None."""
     chosen, parameters = meant(method)
     if is_measure(method):
         chosen = look_up(method, function).function(function)

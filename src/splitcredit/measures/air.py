@@ -86,13 +86,10 @@ def air(
     Raises
     ------
     TypeError
-        If `estimator` cannot be fitted, or `to_forest` does not know it.
+        If the model cannot be fitted, or `to_forest` does not know it.
     ValueError
-        If the estimator has settings for single features, such as monotonic constraints, which
-        the shadows would not share; X is not a table, is sparse, or holds or is split by
-        categories, of which AIR would make numbers; X or y has masked values, or X or the targets
-        of a regressor hold times; the fitted model has no impurities; or a step of a pipeline
-        makes other rows in training.
+        If the estimator has settings for single features, such as monotonic constraints; X is no
+        table of numbers, or split by categories; or the fitted model has no impurities.
 
     Notes
     -----
@@ -141,14 +138,7 @@ def air(
 
 
 def refuse(model, forest) -> None:
-    """Raise a TypeError if a model cannot be fitted, a ValueError if shadows would not be alike.
-
-    Parameters
-    ----------
-    model : estimator
-    forest : Forest or None
-        Of the model, if it is fitted.
-    """
+    """Raise a TypeError if a model cannot be fitted, a ValueError if shadows would not be alike."""
     estimator, _ = unwrap(model)
     if isinstance(estimator, type) or not (
         hasattr(estimator, "fit") and hasattr(estimator, "get_params")

@@ -48,14 +48,11 @@ def permutation(
     scoring : str or callable, optional
         Name of a score of scikit-learn, or a function of the model, X and y; by default the score
         of the model.
-    random_state : int
-        Seed of the permutations.
+    random_state, sample_weight, max_samples
+        As scikit-learn has them: a seed, weights of the rows in the score, and the number or share
+        of the rows that are drawn for each feature.
     progress : bool, optional
-        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
-    sample_weight : (n_samples,), optional
-        Weights of the rows in the score.
-    max_samples : int or float
-        Rows that are drawn for each feature, or their share.
+        See `splitcredit.tree_shap`.
 
     Returns
     -------

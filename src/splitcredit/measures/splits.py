@@ -26,7 +26,6 @@ def splits(
     Parameters
     ----------
     model : fitted model, Forest or path
-        Anything `splitcredit.to_forest` takes.
     kind : {"weight", "gain", "total_gain", "cover", "total_cover"}
         ``"weight"``: the number of splits (``"split"`` of LightGBM). ``"total_gain"``: the sum of
         their gains (``"gain"`` of LightGBM), which only fitted models of XGBoost and LightGBM know;

@@ -52,11 +52,7 @@ def _by_tables(forest):
 def attributions(
     function, forest, X, rows: int, dtype, progress, parameters, *, y=None, whole=None, offset=None
 ):
-    """Yield the attributions of `rows` rows at a time; one piece if X has none.
-
-    All rows are checked before the first is explained. Targets y, if there are any, are cut as X.
-    Values of several chunks may be written to the `whole`, see `joined`.
-    """
+    """Check all rows, and yield the attributions of `rows` at a time; one piece if X has none."""
     n = X.shape[0]
     if y is not None and np.shape(y) != (n,):
         raise ValueError(f"y has shape {np.shape(y)}, expected {(n,)}: one target for each row")
@@ -85,11 +81,7 @@ def attributions(
 
 
 def _checked(forest, X, rows, keep) -> dict:
-    """Check all rows; the prepared ones of each chunk, by its first row, that are views of X.
-
-    They need not be checked twice. None are kept for a caller that may change X between chunks, or
-    of models whose prepared rows have other columns.
-    """
+    """Check all rows; of chunks that are views of X, give the prepared rows by the first one."""
     views = {}
     for start in range(0, X.shape[0], rows):
         chunk = rows_of(X, start, start + rows)

@@ -229,12 +229,7 @@ class Forest:
 
         Returns
         -------
-        X itself, or a table of the same type with its columns in another order
-
-        Raises
-        ------
-        ValueError
-            If columns are missing, or there are others.
+        X itself, or a table of the same type; ValueError if it has other columns
         """
         names = labels_of_columns(X)
         if names is None or not self.names_given:
@@ -267,13 +262,7 @@ class Forest:
         Returns
         -------
         str
-            64 hexadecimal digits; see `array_hash`.
-
-        Raises
-        ------
-        ValueError
-            As `in_order`, and if X has another shape, or holds text or a category that
-            the model does not know.
+            64 hexadecimal digits; see `array_hash`. ValueError as `prepare`.
         """
         X = dense(self.in_order(X), self.absent)
         array = numeric(X if self.categories is None else self.categories.coded(X), np.float64)
@@ -349,23 +338,12 @@ class Forest:
 
         Returns
         -------
-        float64 array (n_samples, n_outputs)
-
-        Raises
-        ------
-        ValueError
-            If X does not fit the forest; see `prepare`.
+        float64 array (n_samples, n_outputs); ValueError as `prepare`
         """
         return predict.predict(self, self.prepare(X))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field as an array that `numpy.savez` can store; None is left out.
-
-        Raises
-        ------
-        ValueError
-            If a label of a category is neither text nor a number.
-        """
+        """Every field as an array that `numpy.savez` can store; None is left out."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         if self.categories is not None:
             values["categories"] = self.categories.to_json()
@@ -381,12 +359,7 @@ class Forest:
 
         Returns
         -------
-        Forest
-
-        Raises
-        ------
-        ValueError
-            If arrays are missing or of something else, or contradict each other.
+        Forest; ValueError if arrays are missing, or contradict each other
         """
         check_fields(cls, arrays)
         scalar_fields = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}

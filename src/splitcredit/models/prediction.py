@@ -13,10 +13,7 @@ from splitcredit.results.attribution import Attribution
 def explain_prediction(
     forest, X, output, method, all_outputs, one_a_row, baseline, players=None
 ) -> Attribution:
-    """Attribute the chosen outputs of the prediction.
-
-    Returns Attribution.
-    """
+    """Attribute the chosen outputs of the prediction."""
     X = forest.prepare(X)
     outputs, index = _select(forest, X, output)
     names: tuple[str, ...] = ("predicted",)
@@ -43,11 +40,7 @@ def explain_prediction(
 
 
 def prepared_background(forest, background) -> np.ndarray:
-    """Check background rows and cast them once, as `Forest.prepare` does with X.
-
-    ValueError if it does not fit the forest, or has no rows; the message says that it is the
-    background.
-    """
+    """Check background rows and cast them once, as `Forest.prepare` does with X."""
     try:
         rows = forest.prepare(background)
     except ValueError as error:
@@ -58,10 +51,7 @@ def prepared_background(forest, background) -> np.ndarray:
 
 
 def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
-    """Choose the outputs to explain.
-
-    ValueError if there is no such output; the message lists what there is.
-    """
+    """Choose the outputs to explain, and for ``"predicted"`` the one of each row."""
     if isinstance(output, str) and output == "predicted":
         return np.zeros(0, np.int64), predicted_outputs(forest, X)
     return chosen_outputs(forest, output, "'all', 'predicted'"), None
@@ -103,13 +93,7 @@ class OutputIndex(int):
 
 
 def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
-    """Outputs that ``"all"``, or the name or index of one, asks for, int64.
-
-    A number is the index of a class in all models, also of one that gives one score for two.
-
-    ValueError if there is no such output; the message lists what there is, and `allowed`, if not
-    empty.
-    """
+    """Indices of the outputs that ``"all"``, or the name or index of one, asks for, int64."""
     if isinstance(output, str) and output == "all":
         return np.arange(forest.n_outputs)
     if isinstance(output, OutputIndex):
@@ -141,10 +125,7 @@ def classes_of(forest):
 
 
 def _index_among(names, output):
-    """Index of a name, or of what is an index; None if it is neither.
-
-    ValueError if an index is also the name of another class.
-    """
+    """Index of a name, or of a number that is no other name; None if there is none."""
     if isinstance(output, str):
         return names.index(output) if output in names else None
     if not _is_index(output) or not 0 <= output < len(names):

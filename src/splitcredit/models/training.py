@@ -24,11 +24,7 @@ _SAME_MEAN = 1e-9
 
 
 def training_rows(forest, X) -> np.ndarray:
-    """The prepared training rows of a bagged forest.
-
-    ValueError if the forest was grown without bootstrap, or X does not fit it or is not what it was
-    grown on.
-    """
+    """Prepare the training rows of a bagged forest; ValueError if it was grown on others."""
     refuse_unbagged(forest)
     rows = forest.prepare(X)
     n_train = forest.inbag.shape[1]
@@ -72,20 +68,13 @@ def refuse_untrained(forest) -> None:
 
 
 def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
-    """The prepared training rows, and their classes by index or targets.
-
-    ValueError as `training_rows`, and if y does not fit X or the forest.
-    """
+    """The prepared training rows, and their classes by index or targets."""
     rows = training_rows(forest, X)
     return rows, targets_of(forest, y, len(rows))
 
 
 def sums_of_nodes(forest, X, y):
-    """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`.
-
-    ValueError as `training_data`, and if a node has no in-bag row, another number of them than its
-    cover, or values that are not the means of y: then X and y cannot be the training data.
-    """
+    """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`."""
     return _checked_sums(forest, *training_data(forest, X, y))
 
 
@@ -97,10 +86,7 @@ def checked_training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
 
 
 def checked_training_rows(forest, X) -> np.ndarray:
-    """`training_rows`, compared with the covers of the nodes, as far as that needs no y.
-
-    ValueError as `training_rows`, and if covers count the in-bag rows and the nodes have others.
-    """
+    """`training_rows`, compared with the covers of the nodes, as far as that needs no y."""
     rows = training_rows(forest, X)
     if len(rows):
         kind = np.int64 if forest.n_outputs > 1 else np.float64
@@ -137,10 +123,7 @@ def _refuse_rows(rows, why):
 
 
 def _check_means(forest, totals, counts, center):
-    """Compare values of the roots with means of y, where fits without weights keep such values.
-
-    Monotonic constraints of scikit-learn change the values of other nodes.
-    """
+    """Compare values of roots with means of y; monotonic constraints change other nodes."""
     if forest.criterion not in _OF_MEANS or not np.array_equal(forest.cover, counts):
         return
     roots = forest.tree_offsets[:-1]
@@ -220,14 +203,7 @@ def refuse_targets_of_several(forest) -> None:
 
 
 def targets_of(forest, y, n, classes=()) -> np.ndarray:
-    """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
-
-    Of a classifier that knows one class, all rows have its fraction, 1, as their number. `classes`
-    are the names of more than one, by default those of the outputs.
-
-    ValueError if the model has several targets, y is of another length, or holds what the model
-    cannot mean.
-    """
+    """Index of the class of each of n rows, int64, or the numbers of a regressor, float64."""
     refuse_targets_of_several(forest)
     refuse_masked(y, "y")
     try:

@@ -1,8 +1,4 @@
-"""Fitted models: what is known of each library, in one class and file a library, and `Forest`.
-
-`FORMATS` lists the classes, and `format_of` gives the one of a model. What they do not know, such
-as pipelines and names of columns, is done here for all of them.
-"""
+"""Fitted models: what is known of each library, in one class and file a library, and `Forest`."""
 
 from __future__ import annotations
 
@@ -52,24 +48,14 @@ _OF_ONE_TARGET = ("leaf_count", "count")
 
 
 def format_of(model) -> Format:
-    """The format of a model without pipelines around it, or of a path.
-
-    Of anything else, such as a Forest, a `Format` that knows nothing.
-    """
+    """Find the format of an unwrapped model or path; of others a `Format` that knows nothing."""
     if isinstance(model, Forest):  # the most frequent question, for single rows
         return _OTHER
     return next((one for one in (_FILE, *FORMATS) if one.recognizes(model)), _OTHER)
 
 
 def unwrap(model) -> tuple[object, Steps]:
-    """What is left of a model without pipelines and searches around it, nested as they may be.
-
-    sklearn.exceptions.NotFittedError if a search is not fitted. ValueError if a search did not keep
-    its best estimator, or a pipeline does not end in a model.
-
-    Of a fitted search the best estimator is taken, of a pipeline the last step, of a
-    FrozenEstimator what it holds. Everything else is returned as it is.
-    """
+    """What is left of a model without pipelines and searches around it, and the steps before it."""
     inner, pipelines, row_changing = inside(model)
     return inner, Steps(pipelines, format_of(inner).absent, row_changing)
 

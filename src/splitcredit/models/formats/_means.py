@@ -12,14 +12,7 @@ _ALIKE = ("strict", "x_dtype", "aggregate", "cover_kind", "criterion", "missing_
 
 
 def mean_of(members, weights, labels, name, features=None, columns=None) -> dict:
-    """Fields of the Forest that predicts the weighted mean of others.
-
-    Returns a dict without impurities, unless all trees count alike. UnsupportedModelError if the
-    members compare or add up in different ways, or split by categories.
-
-    `labels` are names of features and outputs of the whole. `features` says which features of the
-    whole each member knows, and `columns` which outputs; all if not given.
-    """
+    """Fields of the weighted mean of Forests, which may know some features or outputs only."""
     first = members[0]
     for key in _ALIKE:
         others = [getattr(one, key) for one in members if getattr(one, key) != getattr(first, key)]

@@ -109,10 +109,7 @@ def class_names(classes, n_outputs) -> tuple:
 
 
 def frozen(arrays: dict, but: str = "") -> dict:
-    """The arrays marked read-only: handed over, so that Forest need not copy them.
-
-    `but` names a field that is no array.
-    """
+    """The arrays marked read-only, so that Forest need not copy them; `but` is no array."""
     for name, array in arrays.items():
         if name != but:
             array.flags.writeable = False
@@ -126,14 +123,7 @@ def members_of(words) -> np.ndarray:
 
 
 def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding) -> dict:
-    """Fields of a Forest for splits by categories: columns, thresholds and `Categories`.
-
-    Returns a dict: ``column``, ``threshold`` and ``categories``; nothing without splits and
-    labels.
-
-    `members` are the codes of the categories in the subset of each of `nodes`, and `left` says
-    whether they go left. For `labels` and `coding` see `Categories`.
-    """
+    """Fields of a Forest for splits of `nodes` by the codes of categories in `members`."""
     if not len(nodes) and not len(labels):
         return {}
     number_of: dict[tuple, int] = {}

@@ -16,12 +16,7 @@ _CONSTANT = ("prior", "most_frequent", "constant")
 
 
 def gradient(model, labels) -> dict:
-    """Fields of the Forest of a GradientBoosting model.
-
-    The impurities are scikit-learn's own: the variance of what each tree was fitted to, as in its
-    ``feature_importances_``. Values of inner nodes are means of the leaves, because the loss's line
-    search sets new values for the leaves only.
-    """
+    """Fields of a GradientBoosting model; the impurities are scikit-learn's own."""
     base = _start(model)
     trees = [estimator.tree_ for estimator in model.estimators_.ravel()]
     arrays = stacked(trees, [tree.value[:, 0, :] for tree in trees], allows_nan(model))

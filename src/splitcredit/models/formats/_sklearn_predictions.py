@@ -57,10 +57,7 @@ def _with_objects_for_labels(model, X):
 
 
 def _mean(model, X):
-    """What scikit-learn's forests, bags and votes of trees predict; None of other models.
-
-    For a few rows the checks of every tree take nearly all the time of the library's own method.
-    """
+    """What scikit-learn's forests, bags and votes predict, without slow checks; None of others."""
     from sklearn import ensemble, tree
 
     forests = (

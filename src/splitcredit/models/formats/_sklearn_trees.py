@@ -35,11 +35,7 @@ def forest(model, labels) -> dict:
 
 
 def bagging(model, labels) -> dict:
-    """Fields of the Forest of bagged models of trees, which may know some features or classes only.
-
-    UnsupportedModelError if something is bagged that is no mean or sum of trees, or classifiers are
-    for a regression. ValueError if `n_estimators` was set to more trees than there are.
-    """
+    """Fields of the Forest of bagged models, which may know some features or classes only."""
     estimators = _predicting(model)
     if not all(isinstance(estimator, BaseDecisionTree) for estimator in estimators):
         return _means.bag(model, estimators, labels)
@@ -86,13 +82,7 @@ def allows_nan(model) -> bool:
 
 
 def stacked(trees, values, missing, n_outputs=None, features=None, columns=None) -> dict:
-    """Node arrays of the trees one after the other; children become global indices.
-
-    Returns dict of read-only arrays by their name in Forest.
-
-    `missing` says whether to take where NaN goes, `features` which features each tree knows, and
-    `columns` which outputs; all if not given.
-    """
+    """Node arrays of the trees one after the other; each tree may know some columns only."""
     offsets = np.concatenate([[0], np.cumsum([t.node_count for t in trees])])
     n = offsets[-1]
     n_outputs = values[0].shape[1] if n_outputs is None else n_outputs

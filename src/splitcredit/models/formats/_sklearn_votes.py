@@ -1,7 +1,4 @@
-"""Sums of something else than the values of scikit-learn's trees: votes, lengths, risk scores.
-
-The last are those of scikit-survival's forests and boosting.
-"""
+"""Sums of something else than the values of scikit-learn's trees: votes, lengths, risk scores."""
 
 from __future__ import annotations
 

@@ -184,12 +184,7 @@ class ShapValues:
             return np.asarray(self._model.get_feature_importance(container, type=kind))
 
     def container(self, X):
-        """Rows as a Pool with the kinds of features of the model, as a table, and their number.
-
-        The table, None of a Pool, is an array or DataFrame with columns in the order of the
-        features. No Pool is empty: that of no rows has a meaningless one. ValueError if X does not
-        fit the model.
-        """
+        """Rows as a Pool that is not empty, as a table in order of features, and their count."""
         from catboost import Pool
 
         names = list(self.feature_names)

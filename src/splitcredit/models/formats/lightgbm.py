@@ -280,14 +280,7 @@ class _Trees:
             raise ValueError(f"this {name} has fewer values of leaves than num_leaves says")
 
     def read(self, key, places, lengths, out, also=None) -> np.ndarray:
-        """Write the numbers that each tree has for a key.
-
-        Returns int64 (n_trees,). How many numbers each tree has. ValueError if a tree has another
-        number of them, or something that is no number.
-
-        `places` is where in `out` the first number of each tree goes, `lengths` how many it must
-        have, and `also` another number that it may have.
-        """
+        """Write the numbers of a key to the places of their trees, and return their counts."""
         begins, ends = self._places[key]
         counts = decimals.read(self._characters, begins, ends, places, lengths, out)
         if ((counts != lengths) & (counts != (lengths if also is None else also))).any():
@@ -363,10 +356,7 @@ def _members(trees, arrays, by_category, name):
 
 
 def _labels(text):
-    """Labels of the categories of each column of type ``category``, in their order.
-
-    None if the model was not fitted on a DataFrame.
-    """
+    """Labels of the categories of each column of type ``category``; None without a DataFrame."""
     line = _categories_line(text)
     return tuple(tuple(own) for own in json.loads(line)) if line.startswith("[") else None
 
@@ -376,10 +366,7 @@ def _categories_line(text):
 
 
 def _flat(trees, n_outputs, averaged, name):
-    """Node arrays of a Forest, and the decision type of each node, which is 0 at leaves.
-
-    Of each tree first come the inner nodes, then the leaves.
-    """
+    """Node arrays, inner nodes of each tree before its leaves, and decision types, 0 at leaves."""
     n_leaves = trees.n_leaves
     n_splits, n_nodes = n_leaves - 1, 2 * n_leaves - 1
     offsets = np.concatenate([[0], np.cumsum(n_nodes)])

@@ -1,8 +1,4 @@
-"""NGBoost: an output for each parameter of the distribution, a sum of trees.
-
-The trees are scikit-learn's, each for one parameter, with the scale of its round and the learning
-rate.
-"""
+"""NGBoost: an output for each parameter of the distribution, a sum of scikit-learn's trees."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Scikit-learn, and packages whose models are its estimators: what its models mean.
-
-The modules that make forests of them load scikit-learn, and so are loaded with the first model.
-"""
+"""Scikit-learn, and packages whose models are its estimators: what its models mean."""
 
 from __future__ import annotations
 

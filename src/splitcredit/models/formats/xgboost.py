@@ -284,10 +284,7 @@ def _n_targets(learner):
 
 
 def _check_outputs(learner, trees, column, name):
-    """Refuse a model whose trees are of other outputs than it says that it has.
-
-    Each round grows a tree for every output, or one whose leaves have a value for each.
-    """
+    """Refuse a model whose trees are of other outputs than it says that it has."""
     expected = max(int(learner["learner_model_param"]["num_class"]), 1) * _n_targets(learner)
     n_values = max(_leaf_sizes(trees))
     if n_values > 1:
@@ -389,10 +386,7 @@ def _is_split(arrays, node):
 
 
 def _flat(trees, offsets, column, weights, n_outputs, name):
-    """Node arrays of a Forest; nodes cut off by pruning, which XGBoost keeps, are left out.
-
-    `source` is the number of each node before any is left out.
-    """
+    """Node arrays of a Forest without pruned nodes; `source` numbers the nodes before that."""
     is_vector = max(_leaf_sizes(trees)) > 1  # before XGBoost 2.0 a leaf with one value has 0
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
