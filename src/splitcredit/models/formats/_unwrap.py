@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 
 from splitcredit.models.forest import Forest
-from splitcredit.models.formats import _columns
+from splitcredit.models.formats import _columns, _nodes
 from splitcredit.rows.tables import dense, with_text
 
 
@@ -159,6 +159,4 @@ def _best_of(search):
             f"this {name} was fitted with refit=False and has no best estimator: fit it with "
             "refit=True, or pass a fitted model"
         )
-    from sklearn.exceptions import NotFittedError
-
-    raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
+    raise _nodes.not_fitted(search)

@@ -76,13 +76,7 @@ class Format:
         """The Forest of a model; see `splitcredit.to_forest` for errors."""
         if isinstance(model, Forest):
             return model
-        held = _nodes.inner_model(model)
-        if held is not None:
-            raise _nodes.UnsupportedModelError(
-                f"cannot convert {_nodes.full_name(model)} to a Forest: explain model.{held}, if "
-                "that is a model of trees"
-            )
-        raise _nodes.NoTreesError(model)
+        raise _nodes.unknown_model(model)
 
     def called(self, model) -> str:
         """What a model is called in messages."""
