@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit.models import _chunks
 from splitcredit.models.formats.containers import first_rows, offsets, with_offset
 from splitcredit.models.formats.own import COMPARED, compare, own_prediction
 from splitcredit.models.opened import Opened
@@ -18,6 +17,7 @@ from splitcredit.models.prediction import (
     refuse_targets,
 )
 from splitcredit.results.attribution import Attribution
+from splitcredit.rows.tables import rows_at
 
 _ROWS = 1 << 14
 
@@ -101,6 +101,6 @@ def explain_chunks(opened, chunk_rows, dtype, **parameters):
         if _is_container(opened.format, X):
             rows = X.slice(list(range(start, min(start + size, n_samples))))
         else:
-            rows = _chunks.rows_of(X, start, start + size)
+            rows = rows_at(X, slice(start, start + size))
         piece = explain(Opened(opened.model, rows), **parameters)
         yield replace(piece, values=piece.values.astype(dtype))

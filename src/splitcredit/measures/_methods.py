@@ -61,20 +61,7 @@ PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Method:
-    """One method.
-
-    Parameters
-    ----------
-    name : str
-        The word that the functions take as ``method``, and the name of its own function.
-    functions : tuple of str
-        Those of ``explain``, ``importance`` and ``rank`` that take it. `splitcredit.faithfulness`
-        measures the ranking of each.
-    needs : tuple of str
-        Beside model and X; see `NEEDS`.
-    summary : str
-        One line.
-    """
+    """One method: the name of its function, who takes it, what it needs beside model and X."""
 
     name: str
     functions: tuple[str, ...]

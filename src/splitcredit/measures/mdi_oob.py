@@ -11,11 +11,7 @@ from splitcredit.kernels.walks import oob
 from splitcredit.measures._calls import checked
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import chosen_outputs
-from splitcredit.models.training import (
-    ROWS,
-    refuse_without_oob,
-    sums_of_nodes,
-)
+from splitcredit.models.training import ROWS, refuse_without_oob, sums_of_nodes
 from splitcredit.results.attribution import Importance
 from splitcredit.rows.tables import check_choice
 

@@ -1,8 +1,4 @@
-"""Saabas and TreeSHAP of training rows, by their out-of-bag or in-bag trees (loecher2022).
-
-Each row is explained only by the trees that were grown without it, or only by those that were grown
-on it.
-"""
+"""Saabas and TreeSHAP of training rows, by their out-of-bag or in-bag trees (loecher2022)."""
 
 from __future__ import annotations
 
@@ -31,7 +27,7 @@ REQUIRES = ("bootstrap",)
 # The function of `splitcredit.importance`, and whether values are in units of the prediction.
 IMPORTANCE, IN_UNITS = "oob_importance", True
 
-ATTRIBUTIONS = ("saabas", "tree_shap")
+ATTRIBUTIONS = {"saabas": oob_saabas, "tree_shap": oob_tree_shap}
 WEIGHTS = ("absolute", "y", "centered_y")
 
 
@@ -95,18 +91,14 @@ def attribute(
     output="all",
 ) -> Attribution:
     """Attribute the training rows, as the trees saw them."""
-    check_choice("attribution", attribution, ATTRIBUTIONS)
+    check_choice("attribution", attribution, tuple(ATTRIBUTIONS))
     check_choice("rows", rows, ROWS)
-    kernel = {
-        "saabas": oob_saabas,
-        "tree_shap": oob_tree_shap,
-    }[attribution]
     outputs = chosen_outputs(forest, output)
     X = checked_training_rows(forest, X)
     if rows == "oob":
         refuse_without_oob(forest)
     return Attribution(
-        values=kernel(forest, X, outputs, rows == "inbag"),
+        values=ATTRIBUTIONS[attribution](forest, X, outputs, rows == "inbag"),
         baseline=np.zeros(len(outputs)),
         feature_names=forest.feature_names,
         output_names=tuple(forest.output_names[c] for c in outputs),

@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike
 from splitcredit.kernels.walks import oob
 from splitcredit.measures._calls import checked
 from splitcredit.models.opened import Opened
-from splitcredit.models.training import (
-    ROWS,
-    refuse_without_oob,
-    sums_of_nodes,
-)
+from splitcredit.models.training import ROWS, refuse_without_oob, sums_of_nodes
 from splitcredit.results.attribution import Importance
 from splitcredit.rows.tables import check_choice, check_whole
 

@@ -58,10 +58,7 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def predicted_outputs(forest, X) -> np.ndarray:
-    """The class with the largest prediction for each of the prepared rows, int64 (n_samples,).
-
-    ValueError if the model has several targets, whose largest prediction means nothing.
-    """
+    """The class with the largest prediction for each of the prepared rows, int64 (n_samples,)."""
     refuse_targets(forest)
     return largest(forest, predict.predict(forest, X))
 

@@ -136,10 +136,7 @@ def _check_means(forest, totals, counts, center):
 
 
 def _may_balance_classes(forest, counts):
-    """Whether the classes of each tree have the same weight, and together the weight of its rows.
-
-    Weights of ``class_weight="balanced_subsample"`` are such, and may be whole numbers by chance.
-    """
+    """Whether weights may be of ``class_weight="balanced_subsample"``: whole numbers by chance."""
     if forest.criterion not in CLASS_CRITERIA or forest.n_outputs == 1:
         return False
     roots = forest.tree_offsets[:-1]
@@ -185,10 +182,7 @@ def number_of(name):
 
 
 def knows_one_class(forest) -> bool:
-    """Whether a forest is of a classifier whose training rows were all of one class.
-
-    It has one output, as a regressor has, and predicts that class with a fraction of 1.
-    """
+    """Whether a classifier knows one class, whose fraction is 1 everywhere; it has one output."""
     of_classes = forest.criterion in CLASS_CRITERIA and forest.output_names != ("output",)
     return of_classes and forest.n_outputs == 1 and bool((forest.value == 1.0).all())
 

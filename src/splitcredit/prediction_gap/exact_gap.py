@@ -213,8 +213,7 @@ def tested_features(forest) -> np.ndarray:
 def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     """Rows that noise is added to: as the model reads them, or as given if noise has single values.
 
-    Noise with a density never meets a threshold exactly. Values of a sample do, on grids such as
-    tenths: there only the given value decides as the model does.
+    Those meet thresholds, on grids such as tenths, where only the given value decides rightly.
     """
     rows = forest.prepare(X)
     if isinstance(perturbation, FeatureWise):
