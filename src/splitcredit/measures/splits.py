@@ -45,9 +45,8 @@ def splits(
 
     Notes
     -----
-    Gains are those of the training rows, and prefer features with many values; see ``mdi``. A gain
-    is G^2 / (H + lambda) of both children less that of the node, by sums of gradients and hessians:
-    twice the decrease of the library's penalized loss to second order, before shrinkage.
+    A gain is G^2 / (H + lambda) of both children less that of the node, by sums of gradients and
+    hessians: twice the decrease of the library's penalized loss to second order, before shrinkage.
     Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016.
 
     Examples

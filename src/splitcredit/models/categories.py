@@ -31,9 +31,9 @@ class Categories:
     labels : sequence of sequences of str, int, float or bool
         Labels of the categories of some features, in the order of their codes.
     labeled : sequence of int, optional
-        The feature that each entry of `labels` is of. If not given, the entries are for the columns
-        of X of type ``category``, in their order (LightGBM); if there are none either, such columns
-        give their own codes. If it is empty, no column of X may have that type.
+        The feature that each entry of `labels` is of; if empty, no column of X may be of type
+        ``category``. If not given, entries are for such columns in their order (LightGBM); without
+        entries, these give their own codes.
     always : bool
         Whether values of labeled features are labels in any X (scikit-learn), or in columns of type
         ``category`` only.

@@ -87,12 +87,6 @@ class Laplace(_Continuous):
     ----------
     scale : float above 0
         In units of the scale that a measure is given. The standard deviation is sqrt(2) of it.
-
-    Examples
-    --------
-    >>> from splitcredit.prediction_gap.perturbations import Laplace
-    >>> round(float(Laplace(0.3).probability_above(1.0)), 4)
-    0.0178
     """
 
     scale: float = 1.0
@@ -117,12 +111,6 @@ class Uniform(_Continuous):
     ----------
     half_width : float above 0
         In units of the scale that a measure is given.
-
-    Examples
-    --------
-    >>> from splitcredit.prediction_gap.perturbations import Uniform
-    >>> float(Uniform(2.0).probability_at_most(1.0))
-    0.75
     """
 
     half_width: float = 1.0

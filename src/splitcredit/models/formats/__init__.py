@@ -82,9 +82,8 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
         of the transformed features; of a fitted search, such as GridSearchCV, the best estimator;
         of a FrozenEstimator what it holds.
     X_train : array-like (n_train, n_features), optional
-        The training rows, as the pipeline was fitted on them if there is one; only the hash of
-        what the trees see is kept, so that measures which need these rows (out-of-bag ones) can
-        tell whether they were given the right ones.
+        The training rows, as the pipeline was fitted on them if there is one. Only the hash of
+        what the trees see is kept, by which out-of-bag measures know these rows.
 
     Returns
     -------
@@ -100,8 +99,8 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
         If the model is not fitted.
     ValueError
         If the model has something that a Forest cannot express, such as linear leaves; a file
-        holds no model; or `X_train` is given and a step of the pipeline made other rows of it in
-        training, such as a TargetEncoder.
+        holds no model; or a step of the pipeline, such as a TargetEncoder, made other rows of
+        `X_train` in training.
 
     Notes
     -----
@@ -113,10 +112,9 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     AdaBoost gives its ``decision_function``, an isolation forest the mean length of a row's paths.
 
     XGBoost, LightGBM, CatBoost and HistGradientBoosting keep no impurity, and that of the trees of
-    AdaBoost and of isolation forests is not of what they predict. All these have the variance of
-    the leaf values below each node, weighted by cover and named "leaf variance": what the squared
-    error would be if the targets were the tree's predictions. MDI and local MDI are in its units,
-    the square of those of the raw score.
+    AdaBoost and of isolation forests is not of what they predict. All these have the "leaf
+    variance" of the values below each node, weighted by cover: what the squared error would be if
+    the targets were the tree's predictions, in squared units of the raw score.
 
     Examples
     --------
