@@ -277,14 +277,15 @@ class _Trees:
         begins, ends = self._places[key]
         counts = decimals.read(self._characters, begins, ends, places, lengths, out)
         is_damaged = (counts != lengths) & (counts != (lengths if also is None else also))
-        refuse_damaged(is_damaged.any(), f"there are {counts.sum()} {key}, not {lengths.sum()}")
+        found = f"it has {counts.sum()} {key}, expected {lengths.sum()}"
+        refuse_damaged(is_damaged.any(), found)
         return counts
 
     def whole(self, key, numbers) -> np.ndarray:
         """The numbers of a key as int32; ValueError if they are no whole numbers of this type."""
         with np.errstate(invalid="ignore"):
             whole = numbers.astype(np.int32)
-        refuse_damaged((whole != numbers).any(), f"there are {key} that are no whole numbers")
+        refuse_damaged((whole != numbers).any(), f"it has {key} that are no whole numbers")
         return whole
 
     def texts(self, key) -> list[str]:
