@@ -29,26 +29,11 @@ _NUMBERS_ONLY = (
 
 # Parameters of scikit-learn, XGBoost and LightGBM with settings for single features, and values
 # of them that hold for all features alike.
-_BY_FEATURE = (
-    "monotonic_cst",
-    "interaction_cst",
-    "monotone_constraints",
-    "monotone_constraint",
-    "mc",
-    "interaction_constraints",
-    "feature_weights",
-    "feature_contri",
-    "feature_contrib",
-    "feature_penalty",
-    "fc",
-    "fp",
-    "feature_types",
-    "categorical_feature",
-    "categorical_features",
-    "cat_feature",
-    "categorical_column",
-    "cat_column",
-)
+_BY_FEATURE = """
+    monotonic_cst interaction_cst monotone_constraints monotone_constraint mc
+    interaction_constraints feature_weights feature_contri feature_contrib feature_penalty fc fp
+    feature_types categorical_feature categorical_features cat_feature categorical_column cat_column
+""".split()
 _FOR_ALL = ("pairwise", "no_interactions", "from_dtype", "auto", "")
 
 

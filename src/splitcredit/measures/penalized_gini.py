@@ -20,6 +20,7 @@ _PLAIN = {"weights": "oob", "min_child_oob": 0, "min_child_inbag": 0, "correctio
 _PLAIN |= {"per_row": False}
 _TABLE_1 = {**_PLAIN, "min_child_oob": 2}
 _HAT = {**_TABLE_1, "correction": "own"}
+_UFI = {**_PLAIN, "weights": "inbag", "min_child_oob": 1, "per_row": True}
 # Name -> all settings. "hat" is the bias correction; the digits are alpha and lambda.
 PRESETS = {
     "pg_10": {"alpha": 1.0, "penalty": 0.0, **_TABLE_1},
@@ -30,14 +31,7 @@ PRESETS = {
     "pg_hat_11": {"alpha": 1.0, "penalty": 1.0, **_HAT},
     "pg_12": {"alpha": 1.0, "penalty": 2.0, **_PLAIN},
     "loecher2020": {"alpha": 0.5, "penalty": 1.0, **_TABLE_1, "correction": "oob"},
-    "ufi": {
-        "alpha": 0.5,
-        "penalty": 1.0,
-        **_PLAIN,
-        "weights": "inbag",
-        "min_child_oob": 1,
-        "per_row": True,
-    },
+    "ufi": {"alpha": 0.5, "penalty": 1.0, **_UFI},
     "mdi_oob": {"alpha": 0.5, "penalty": 1.0, **_PLAIN, "per_row": True},
     "mdi_inbag": {"alpha": 0.0, "penalty": 0.0, **_PLAIN, "weights": "inbag", "per_row": True},
 }

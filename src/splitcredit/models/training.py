@@ -67,22 +67,14 @@ def refuse_untrained(forest) -> None:
     refuse_without_oob(forest)
 
 
-def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
-    """The prepared training rows, and their classes by index or targets."""
-    rows = training_rows(forest, X)
-    return rows, targets_of(forest, y, len(rows))
-
-
 def sums_of_nodes(forest, X, y):
     """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`."""
-    return _checked_sums(forest, *training_data(forest, X, y))
+    return _checked(forest, X, y)[2]
 
 
 def checked_training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
-    """`training_data` that the nodes of the forest bear out; raises as `sums_of_nodes`."""
-    rows, targets = training_data(forest, X, y)
-    _checked_sums(forest, rows, targets)
-    return rows, targets
+    """The prepared training rows, and their classes by index or targets."""
+    return _checked(forest, X, y)[:2]
 
 
 def checked_training_rows(forest, X) -> np.ndarray:
@@ -95,14 +87,17 @@ def checked_training_rows(forest, X) -> np.ndarray:
     return rows
 
 
-def _checked_sums(forest, rows, targets):
+def _checked(forest, X, y):
+    """Training rows, targets and sums of nodes, which the nodes of the forest bear out."""
+    rows = training_rows(forest, X)
+    targets = targets_of(forest, y, len(rows))
     sums = oob.node_sums(forest, rows, targets)
     if (sums.rows[oob.INBAG] == 0).any():
         _refuse_rows(rows, "no in-bag row comes to some node")
     counts, totals = sums.rows[oob.INBAG], sums.targets[oob.INBAG]
     _check_counts(forest, rows, counts)
     _check_means(forest, totals, counts, sums.center)
-    return sums
+    return rows, targets, sums
 
 
 def _check_counts(forest, rows, counts):

@@ -274,12 +274,7 @@ class FeatureWise(_Perturbation):
 
 # Words for noises that need no data, as the configuration has them.
 NAMES = {"normal": Normal, "laplace": Laplace, "uniform": Uniform}
-_WORKING = (
-    "probability_below",
-    "probability_at_most",
-    "probability_above",
-    "probability_at_least",
-)
+_WORKING = [f"probability_{where}" for where in ("below", "at_most", "above", "at_least")]
 
 
 def perturbation_of(given):

@@ -84,16 +84,10 @@ def columns_in_order(X, names):
     """X with its columns in the order of the names, if it has just these in another order."""
     labels = labels_of_columns(X)
     column_names = [] if labels is None else _as_shown(labels, names)
-    if (
-        column_names == list(names)
-        or sorted(column_names) != sorted(names)
-        or len(set(column_names)) < len(column_names)
-    ):
+    is_distinct = len(set(column_names)) == len(column_names)
+    if not is_distinct or sorted(column_names) != sorted(names):
         return X
-    labels_in_order = [labels[column_names.index(name)] for name in names]
-    if not hasattr(X, "iloc") and hasattr(X, "select"):  # pyarrow, polars
-        return X.select(labels_in_order)
-    return X[labels_in_order]
+    return with_columns(X, column_names, names)
 
 
 def with_columns(X, columns, names):

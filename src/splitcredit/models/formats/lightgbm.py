@@ -27,14 +27,7 @@ from splitcredit.models.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 # begins, and the bitsets.
 _SINGLE = ("num_leaves", "is_linear", "num_cat")
 _LEAVES = ("leaf_value", "leaf_count")
-_SPLITS = (
-    "split_feature",
-    "threshold",
-    "decision_type",
-    "left_child",
-    "right_child",
-    "internal_count",
-)
+_SPLITS = "split_feature threshold decision_type left_child right_child internal_count".split()
 _BITSETS = ("cat_boundaries", "cat_threshold")
 # Bits of decision_type; where NaN goes, and what counts as missing besides.
 _BY_CATEGORY, _DEFAULT_LEFT, _ZERO, _NAN = 1, 2, 4, 8

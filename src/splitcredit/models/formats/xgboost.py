@@ -82,18 +82,11 @@ class XGBoost(Boosted):
     )
     containers: ClassVar[dict] = {"DMatrix": "base_margin", "QuantileDMatrix": "base_margin"}
     units_by_objective: ClassVar[dict] = {
-        "binary:logistic": BINARY,
-        "binary:logitraw": BINARY,
-        "reg:logistic": BINARY,
-        "multi:softmax": SOFTMAX,
-        "multi:softprob": SOFTMAX,
-        "reg:linear": SQUARED,
-        "reg:squarederror": SQUARED,
-        "reg:absoluteerror": VALUE,
-        "reg:pseudohubererror": VALUE,
-        "reg:quantileerror": VALUE,
-        "reg:expectileerror": VALUE,
-        "reg:squaredlogerror": VALUE,
+        **dict.fromkeys(("binary:logistic", "binary:logitraw", "reg:logistic"), BINARY),
+        **dict.fromkeys(("multi:softmax", "multi:softprob"), SOFTMAX),
+        **dict.fromkeys(("reg:linear", "reg:squarederror"), SQUARED),
+        **dict.fromkeys(("reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror"), VALUE),
+        **dict.fromkeys(("reg:expectileerror", "reg:squaredlogerror"), VALUE),
     }
     linked = (
         *("binary:hinge", "binary:logistic", "count:poisson", "reg:gamma", "reg:logistic"),
@@ -138,9 +131,7 @@ class XGBoost(Boosted):
             classes = getattr(model, "classes_", None)
             booster, rounds = _booster_and_rounds(model)
         if not isinstance(booster, Booster):
-            raise _nodes.UnsupportedModelError(
-                f"cannot convert {name} to a Forest: give the Booster or the fitted model"
-            )
+            raise _nodes.no_booster(booster, name)
         # XGBoost shares the writing between threads that then wait in a loop, which takes several
         # times as long as the work.
         raw = _one_thread().submit(booster.save_raw, "ubj").result()
