@@ -9,7 +9,7 @@ import pytest
 import xgboost
 from scipy.sparse import csr_matrix
 from scipy.special import ndtr, ndtri
-from scipy.stats import norm
+from scipy.stats import norm, qmc
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
@@ -165,7 +165,7 @@ def test_noise_is_finite_at_the_ends_of_the_unit_interval(monkeypatch):
         def random(self, n):
             return np.array([[0.0], [1.0], [0.5]])[:n]
 
-    monkeypatch.setattr(noise.qmc, "Halton", Ends)
+    monkeypatch.setattr(qmc, "Halton", Ends)
     normals = noise.noise_stream("halton", 1, 3, np.random.SeedSequence(0))
     assert normals.tolist() == [[ndtri(2.0**-54), ndtri(1 - 2.0**-53), 0.0]]
 
