@@ -167,15 +167,13 @@ def methods(model: object = None) -> MethodTable:
 
     Examples
     --------
-    >>> import splitcredit
     >>> table = splitcredit.methods()
     >>> [method.name for method in table if "explain" in method.functions]
     ['local_mdi', 'oob_attributions', 'saabas', 'tree_shap', 'tree_shap_interventional']
     >>> next(method.needs for method in table if method.name == "ufi")
     ('y', 'bootstrap')
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import ExtraTreesClassifier
-    >>> model = ExtraTreesClassifier(5).fit(*load_iris(return_X_y=True))
+    >>> model = ExtraTreesClassifier(5).fit(X, y)
     >>> splitcredit.methods(model).why_not["ufi"][:57]
     'this model does not say which rows each tree was grown on'
     """

@@ -74,10 +74,7 @@ def permutation(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = KNeighborsClassifier().fit(X[::2], y[::2])
     >>> splitcredit.permutation(model, X[1::2], y[1::2]).values.round(1)
     array([0. , 0. , 0.6, 0.1])
