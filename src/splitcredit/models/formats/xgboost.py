@@ -110,7 +110,7 @@ class XGBoost(Boosted):
         learner = content["learner"]
         n_features = int(learner["learner_model_param"]["num_feature"])
         is_damaged = n_features > _MOST_UNNAMED and not learner.get("feature_names")
-        refuse_damaged(is_damaged, f"it names none of {n_features} features; pass the Booster")
+        refuse_damaged(is_damaged, f"it names none of its {n_features} features")
         return from_content(content, name)
 
     def forest(self, model):
