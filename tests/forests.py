@@ -24,7 +24,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBClassifier, XGBRegressor, XGBRFRegressor
 
-from splitcredit import Forest
+from splitcredit import Forest, to_forest
 
 # No float32 values: 0.1 and 0.3 round up, 0.7 and 2**24 + 1 down, 1e-50 to 0 and 1e39 to infinity.
 THRESHOLDS = (0.1, 0.3, 0.7, 0.5, -0.25, 0.0, 1e-50, -1e-50, 2.0**24 + 1, 1e39, -1e39)
@@ -299,6 +299,15 @@ def fitted(name):
     X, y = _data(data)
     weights = _weights(len(y)) if "weighted" in name else None
     return model.set_params(random_state=0).fit(X, y, sample_weight=weights), X, y
+
+
+def forest_and_rows(name, step=1) -> tuple[Forest, np.ndarray]:
+    """A drawn forest and a hundred rows for it, or a fitted one and some of its training rows."""
+    if name in DRAWN:
+        forest = DRAWN[name]()
+        return forest, rows_on_thresholds(forest, 100)
+    model, X, _ = fitted(name)
+    return to_forest(model), X[::step]
 
 
 # Name -> model and data. They give raw scores and keep values of the leaves only.

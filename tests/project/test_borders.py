@@ -18,14 +18,15 @@ PUBLIC = {"_asdict", "_exit", "_fields", "_make", "_replace"}
 # Private names that a file may use, as nothing public gives the same.
 ALLOWED = {
     # Which rows a tree has drawn is public, but not out of how many.
-    "_sklearn_trees.py": {"_n_samples", "_n_samples_bootstrap"},
+    "_sklearn_means.py": {"_n_samples", "_n_samples_bootstrap"},
     # The trees, bins of categories and initial value of boosted trees are kept nowhere else.
-    "_sklearn_boosting.py": {
+    "_sklearn_sums.py": {
         *("_predictors", "_preprocessor", "_baseline_prediction", "_raw_predict_init"),
     },
-    "_sklearn_models.py": {"_predictors"},
     # The sum of the trees before the link: no public method gives it for all losses.
-    "_sklearn_predictions.py": {"_baseline_prediction", "_preprocessor", "_raw_predict"},
+    "_sklearn_models.py": {
+        *("_predictors", "_baseline_prediction", "_preprocessor", "_raw_predict"),
+    },
 }
 
 

@@ -33,10 +33,7 @@ def _names():
 
 
 def function_of(name: str):
-    """The function that measures by a forest and rows; ValueError lists what there is.
-
-    Of a measure that attributes rows it is the one for rows as the trees see them.
-    """
+    """Find the function that measures by a forest and rows; ValueError lists what there is."""
     module = module_of(name)
     for kind in ("rank", getattr(module, "IMPORTANCE", ""), "attribute", name):
         if hasattr(module, kind):

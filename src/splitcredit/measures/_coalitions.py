@@ -27,10 +27,7 @@ _NUMBERS = 1 << 23
 
 
 def shapley_values(worth) -> np.ndarray:
-    """Shapley values, float64 (p, ...), from the worth of all coalitions, (2**p, ...).
-
-    Bit j of the number of a coalition says whether it has player j.
-    """
+    """Shapley values, float64 (p, ...), from the worth of coalitions by their bits, (2**p, ...)."""
     coalitions, p = np.arange(len(worth)), len(worth).bit_length() - 1
     sizes = np.array([bin(c).count("1") for c in coalitions])
     weight = np.array([1 / (p * comb(p - 1, size)) for size in range(p)])
@@ -43,13 +40,7 @@ def shapley_values(worth) -> np.ndarray:
 
 
 def explain_scores(forest, X, background, curve, y, n_permutations, random_state) -> tuple:
-    """Attributions of probabilities of several classes, or of the loss, with their errors.
-
-    Returns the values float64 (n_samples, n_features, n_outputs), their standard errors in the same
-    shape, the baseline (n_outputs,) or, of the loss, (n_samples, 1), and how many permutations
-    there were, 0 if the values are exact. What a row gets does not depend on the other rows: all
-    have the same permutations.
-    """
+    """Values, standard errors, baseline and number of permutations, 0 if the values are exact."""
     check_whole("random_state", random_state)
     scores = predict.predict(forest, background)
     if curve == "probability":

@@ -1,8 +1,4 @@
-"""Explanations that the library of a model computes, as it alone can read some of the features.
-
-No Forest can hold such a model. The values are those of the trees by their covers, and a result
-says which library computed them.
-"""
+"""Explanations that the library of a model computes, as it alone can read some of the features."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit.models import _chunks
 from splitcredit.models.formats.containers import first_rows, offsets, with_offset
 from splitcredit.models.formats.own import COMPARED, compare, own_prediction
 from splitcredit.models.opened import Opened
@@ -22,6 +17,7 @@ from splitcredit.models.prediction import (
     refuse_targets,
 )
 from splitcredit.results.attribution import Attribution
+from splitcredit.rows.tables import rows_at
 
 _ROWS = 1 << 14
 
@@ -32,11 +28,7 @@ def is_needed(opened, method="tree_shap") -> bool:
 
 
 def explain(opened, output="all", check_additivity=True, **parameters) -> Attribution:
-    """Path-dependent SHAP values by the library of a model.
-
-    Returns an Attribution. Its parameters say what computed it. TypeError if there are other
-    parameters. ValueError if X does not fit the model.
-    """
+    """Path-dependent SHAP values by the library of a model."""
     inner, library, X = opened.inner, opened.format, opened.given
     for name in parameters:
         raise TypeError(
@@ -109,6 +101,6 @@ def explain_chunks(opened, chunk_rows, dtype, **parameters):
         if _is_container(opened.format, X):
             rows = X.slice(list(range(start, min(start + size, n_samples))))
         else:
-            rows = _chunks.rows_of(X, start, start + size)
+            rows = rows_at(X, slice(start, start + size))
         piece = explain(Opened(opened.model, rows), **parameters)
         yield replace(piece, values=piece.values.astype(dtype))

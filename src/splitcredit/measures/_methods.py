@@ -60,20 +60,7 @@ PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Method:
-    """One method.
-
-    Parameters
-    ----------
-    name : str
-        The word that the functions take as ``method``, and the name of its own function.
-    functions : tuple of str
-        Those of ``explain``, ``importance`` and ``rank`` that take it. `splitcredit.faithfulness`
-        measures the ranking of each.
-    needs : tuple of str
-        Beside model and X; see `NEEDS`.
-    summary : str
-        One line.
-    """
+    """One method: the name of its function, who takes it, what it needs beside model and X."""
 
     name: str
     functions: tuple[str, ...]
@@ -179,15 +166,13 @@ def methods(model: object = None) -> MethodTable:
 
     Examples
     --------
-    >>> import splitcredit
     >>> table = splitcredit.methods()
     >>> [method.name for method in table if "explain" in method.functions]
     ['local_mdi', 'oob_attributions', 'saabas', 'tree_shap', 'tree_shap_interventional']
     >>> next(method.needs for method in table if method.name == "ufi")
     ('y', 'bootstrap')
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import ExtraTreesClassifier
-    >>> model = ExtraTreesClassifier(5).fit(*load_iris(return_X_y=True))
+    >>> model = ExtraTreesClassifier(5).fit(X, y)
     >>> splitcredit.methods(model).why_not["ufi"][:57]
     'this model does not say which rows each tree was grown on'
     """
@@ -211,10 +196,7 @@ def meant(method: Any) -> tuple[Any, dict]:
 
 
 def look_up(method: object, function: str) -> Method:
-    """The method of that name or function, for ``explain``, ``importance`` or ``rank``.
-
-    ValueError if the function does not take it; the message lists the methods that it takes.
-    """
+    """Find the method of that name or function; ValueError if `function` does not take it."""
     name, _ = meant(method)
     name = _name_of(name)
     known = isinstance(name, str) and name in (*measures.names(), OPTIMUM)
@@ -229,10 +211,7 @@ def is_measure(method: object) -> bool:
 
 
 def call(method: object, function: str, progress: bool | None = None, **common) -> partial:
-    """The function of a method, with its parameters and those of `common` that are not None.
-
-    TypeError if the function of the method has not such a parameter; see `look_up`.
-    """
+    """Bind the function of a method to its parameters, and those of `common` that are not None."""
     chosen, parameters = meant(method)
     if is_measure(method):
         chosen = look_up(method, function).function(function)

@@ -29,26 +29,11 @@ _NUMBERS_ONLY = (
 
 # Parameters of scikit-learn, XGBoost and LightGBM with settings for single features, and values
 # of them that hold for all features alike.
-_BY_FEATURE = (
-    "monotonic_cst",
-    "interaction_cst",
-    "monotone_constraints",
-    "monotone_constraint",
-    "mc",
-    "interaction_constraints",
-    "feature_weights",
-    "feature_contri",
-    "feature_contrib",
-    "feature_penalty",
-    "fc",
-    "fp",
-    "feature_types",
-    "categorical_feature",
-    "categorical_features",
-    "cat_feature",
-    "categorical_column",
-    "cat_column",
-)
+_BY_FEATURE = """
+    monotonic_cst interaction_cst monotone_constraints monotone_constraint mc
+    interaction_constraints feature_weights feature_contri feature_contrib feature_penalty fc fp
+    feature_types categorical_feature categorical_features cat_feature categorical_column cat_column
+""".split()
 _FOR_ALL = ("pairwise", "no_interactions", "from_dtype", "auto", "")
 
 
@@ -86,13 +71,10 @@ def air(
     Raises
     ------
     TypeError
-        If `estimator` cannot be fitted, or `to_forest` does not know it.
+        If the model cannot be fitted, or `to_forest` does not know it.
     ValueError
-        If the estimator has settings for single features, such as monotonic constraints, which
-        the shadows would not share; X is not a table, is sparse, or holds or is split by
-        categories, of which AIR would make numbers; X or y has masked values, or X or the targets
-        of a regressor hold times; the fitted model has no impurities; or a step of a pipeline
-        makes other rows in training.
+        If the estimator has settings for single features, such as monotonic constraints; X is no
+        table of numbers, or split by categories; or the fitted model has no impurities.
 
     Notes
     -----
@@ -141,14 +123,7 @@ def air(
 
 
 def refuse(model, forest) -> None:
-    """Raise a TypeError if a model cannot be fitted, a ValueError if shadows would not be alike.
-
-    Parameters
-    ----------
-    model : estimator
-    forest : Forest or None
-        Of the model, if it is fitted.
-    """
+    """Raise a TypeError if a model cannot be fitted, a ValueError if shadows would not be alike."""
     estimator, _ = unwrap(model)
     if isinstance(estimator, type) or not (
         hasattr(estimator, "fit") and hasattr(estimator, "get_params")

@@ -28,15 +28,9 @@ def local_mdi(
     Parameters
     ----------
     model : fitted model, Forest or path
-        Anything `splitcredit.to_forest` takes.
         With impurities: entropy, Gini, variance, or any other.
-    X : array-like or DataFrame (n_samples, n_features)
-    dtype : {"float64", "float32"}
-        Type of the values; all work is in float64.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
-    progress : bool, optional
-        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
+    X, dtype, check_additivity, progress
+        See `splitcredit.tree_shap`.
 
     Returns
     -------

@@ -33,10 +33,8 @@ def mda(
 
     Parameters
     ----------
-    model : fitted model, Forest or path
-        Bagged.
-    X : array-like or DataFrame (n_train, n_features)
-        The training rows, in their order.
+    model, X, check_additivity, progress
+        See `splitcredit.oob_attributions`.
     y : (n_train,)
         Class labels, or numbers for a regressor, whose squared error takes the place of the share
         of wrong predictions.
@@ -45,10 +43,6 @@ def mda(
         default. Features without any variation keep their raw value, 0 for unused ones.
     random_state : int
         Seed of the permutations; each tree draws with a generator of its own.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
-    progress : bool, optional
-        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -61,8 +55,8 @@ def mda(
     Raises
     ------
     ValueError
-        If the forest is not bagged, X and y are not its training data, no tree has an out-of-bag
-        row, or the seed is no whole number from 0.
+        If the forest is not bagged, X and y are not its training data, or no tree has an
+        out-of-bag row.
 
     Notes
     -----
@@ -98,10 +92,7 @@ def mda(
 
 
 def permutations(n_features: int, random_state: int):
-    """Function of a tree and a number n of rows that gives an order of these for every feature.
-
-    Each tree has a generator of its own, so its orders do not depend on the other trees.
-    """
+    """Make a function of a tree and n that orders n rows for each feature."""
 
     def of_tree(tree, n):
         rng = np.random.default_rng([random_state, tree])

@@ -35,9 +35,8 @@ def mdi(
         ``"trees"``: scikit-learn's ``feature_importances_`` of trees, forests and
         GradientBoosting. Where the prediction is the mean of the trees, each tree's importances are
         divided by their sum, single-node trees left out, then averaged and divided by their sum
-        again. This differs from ``"none"`` by more than a factor unless all trees decrease the
-        impurity alike. Where the prediction is the sum of the trees, later trees explain less, and
-        only the mean is divided by its sum.
+        again. Where it is the sum of the trees, later trees explain less, and only the mean is
+        divided by its sum.
 
     Returns
     -------
@@ -47,7 +46,7 @@ def mdi(
     Raises
     ------
     ValueError
-        If the forest has no impurities, or `normalize` is none of the two.
+        If the forest has no impurities.
 
     Examples
     --------

@@ -11,11 +11,7 @@ from splitcredit.kernels.walks import oob
 from splitcredit.measures._calls import checked
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import chosen_outputs
-from splitcredit.models.training import (
-    ROWS,
-    refuse_without_oob,
-    sums_of_nodes,
-)
+from splitcredit.models.training import ROWS, refuse_without_oob, sums_of_nodes
 from splitcredit.results.attribution import Importance
 from splitcredit.rows.tables import check_choice
 
@@ -42,10 +38,8 @@ def mdi_oob(
 
     Parameters
     ----------
-    model : fitted model, Forest or path
-        Bagged.
-    X : array-like or DataFrame (n_train, n_features)
-        The training rows, in their order.
+    model, X, check_additivity
+        See `splitcredit.oob_attributions`.
     y : (n_train,)
     rows : {"oob", "inbag"}
         ``"oob"`` is MDI-oob of Li et al. (2019); ``"inbag"``, each row as often as it was drawn,
@@ -56,8 +50,6 @@ def mdi_oob(
         What n is: the number of the rows (Eq. 10), or the sum of their y (Eq. 11), which for a
         class is the number of the rows in it. The second has another factor in every tree. So it
         is not equal to MDI, as printed, but proportional to it in the limit of many rows.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------
@@ -69,8 +61,8 @@ def mdi_oob(
     Raises
     ------
     ValueError
-        If the forest is not bagged, X and y are not its training data, no tree has the out-of-bag
-        rows that `rows` asks for, or there is no such choice.
+        If the forest is not bagged, X and y are not its training data, or no tree has the
+        out-of-bag rows that `rows` asks for.
 
     Notes
     -----

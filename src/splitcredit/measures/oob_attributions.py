@@ -1,11 +1,4 @@
-"""Saabas and TreeSHAP of training rows, by their out-of-bag or in-bag trees (loecher2022).
-
-Each row is explained only by the trees that were grown without it, or only by those that were grown
-on it.
-
-``attribution="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and
-SHAP_oob.
-"""
+"""Saabas and TreeSHAP of training rows, by their out-of-bag or in-bag trees (loecher2022)."""
 
 from __future__ import annotations
 
@@ -34,7 +27,7 @@ REQUIRES = ("bootstrap",)
 # The function of `splitcredit.importance`, and whether values are in units of the prediction.
 IMPORTANCE, IN_UNITS = "oob_importance", True
 
-ATTRIBUTIONS = ("saabas", "tree_shap")
+ATTRIBUTIONS = {"saabas": oob_saabas, "tree_shap": oob_tree_shap}
 WEIGHTS = ("absolute", "y", "centered_y")
 
 
@@ -63,14 +56,10 @@ def oob_attributions(
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
     attribution : {"saabas", "tree_shap"}
+        CFC_in and CFC_oob of loecher2022, section 3, or SHAP_in and SHAP_oob of section 4.
     rows : {"oob", "inbag"}
-    output : "all", or the name or index of one output
-    dtype : {"float64", "float32"}
-        Type of the values; all work is in float64.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
-    progress : bool, optional
-        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
+    output, dtype, check_additivity, progress
+        See `splitcredit.tree_shap`; there is no ``"predicted"``.
 
     Returns
     -------
@@ -80,11 +69,7 @@ def oob_attributions(
     Raises
     ------
     ValueError
-        If the forest is not bagged, X is not its training data, or there is no such choice.
-
-    Notes
-    -----
-    loecher2022, sections 3 (CFC_in and CFC_oob) and 4 (SHAP_in and SHAP_oob).
+        If the forest is not bagged, X is not its training data, or there is no such output.
 
     Examples
     --------
@@ -106,18 +91,14 @@ def attribute(
     output="all",
 ) -> Attribution:
     """Attribute the training rows, as the trees saw them."""
-    check_choice("attribution", attribution, ATTRIBUTIONS)
+    check_choice("attribution", attribution, tuple(ATTRIBUTIONS))
     check_choice("rows", rows, ROWS)
-    kernel = {
-        "saabas": oob_saabas,
-        "tree_shap": oob_tree_shap,
-    }[attribution]
     outputs = chosen_outputs(forest, output)
     X = checked_training_rows(forest, X)
     if rows == "oob":
         refuse_without_oob(forest)
     return Attribution(
-        values=kernel(forest, X, outputs, rows == "inbag"),
+        values=ATTRIBUTIONS[attribution](forest, X, outputs, rows == "inbag"),
         baseline=np.zeros(len(outputs)),
         feature_names=forest.feature_names,
         output_names=tuple(forest.output_names[c] for c in outputs),
@@ -146,21 +127,15 @@ def oob_importance(
 
     Parameters
     ----------
-    model : fitted model, Forest or path
-        Bagged.
-    X : array-like or DataFrame (n_train, n_features)
-        The training rows, in their order.
+    model, X, attribution, rows, check_additivity
+        See `oob_attributions`.
     y : (n_train,)
         Class labels, one-hot below, or numbers for a regressor.
-    attribution : {"saabas", "tree_shap"}
-    rows : {"oob", "inbag"}
     output : "all", or the name or index of one output
         Added over the outputs; for two classes, both have the same absolute values.
     weigh_by : {"absolute", "y", "centered_y"}
         ``"y"``: weighted CFC or SHAP, whose values may be negative. ``"centered_y"``: y minus its
         mean.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------
@@ -171,7 +146,7 @@ def oob_importance(
     Raises
     ------
     ValueError
-        If the forest is not bagged, X and y are not its training data, or there is no such choice.
+        If the forest is not bagged, or X and y are not its training data.
 
     Notes
     -----

@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike
 from splitcredit.kernels.walks import oob
 from splitcredit.measures._calls import checked
 from splitcredit.models.opened import Opened
-from splitcredit.models.training import (
-    ROWS,
-    refuse_without_oob,
-    sums_of_nodes,
-)
+from splitcredit.models.training import ROWS, refuse_without_oob, sums_of_nodes
 from splitcredit.results.attribution import Importance
 from splitcredit.rows.tables import check_choice, check_whole
 
@@ -24,6 +20,7 @@ _PLAIN = {"weights": "oob", "min_child_oob": 0, "min_child_inbag": 0, "correctio
 _PLAIN |= {"per_row": False}
 _TABLE_1 = {**_PLAIN, "min_child_oob": 2}
 _HAT = {**_TABLE_1, "correction": "own"}
+_UFI = {**_PLAIN, "weights": "inbag", "min_child_oob": 1, "per_row": True}
 # Name -> all settings. "hat" is the bias correction; the digits are alpha and lambda.
 PRESETS = {
     "pg_10": {"alpha": 1.0, "penalty": 0.0, **_TABLE_1},
@@ -34,14 +31,7 @@ PRESETS = {
     "pg_hat_11": {"alpha": 1.0, "penalty": 1.0, **_HAT},
     "pg_12": {"alpha": 1.0, "penalty": 2.0, **_PLAIN},
     "loecher2020": {"alpha": 0.5, "penalty": 1.0, **_TABLE_1, "correction": "oob"},
-    "ufi": {
-        "alpha": 0.5,
-        "penalty": 1.0,
-        **_PLAIN,
-        "weights": "inbag",
-        "min_child_oob": 1,
-        "per_row": True,
-    },
+    "ufi": {"alpha": 0.5, "penalty": 1.0, **_UFI},
     "mdi_oob": {"alpha": 0.5, "penalty": 1.0, **_PLAIN, "per_row": True},
     "mdi_inbag": {"alpha": 0.0, "penalty": 0.0, **_PLAIN, "weights": "inbag", "per_row": True},
 }
@@ -83,10 +73,8 @@ def penalized_gini(
 
     Parameters
     ----------
-    model : fitted model, Forest or path
-        Bagged.
-    X : array-like or DataFrame (n_train, n_features)
-        The training rows, in their order.
+    model, X, check_additivity
+        See `splitcredit.oob_attributions`.
     y : (n_train,)
         Class labels, or numbers for a regressor.
     preset : str
@@ -97,12 +85,10 @@ def penalized_gini(
         lambda, the weight of the squared distance of in-bag and out-of-bag means.
     weights : {"inbag", "oob"}, optional
         Whose number of rows weighs a node.
-    min_child_oob : int, optional
-        A split adds nothing if one of its children has fewer out-of-bag rows. With less than 2 the
-        bias correction leaves a bias; the programs behind Table 1 use 2 (their ``zeroLeaf``), the
-        paper does not say so.
-    min_child_inbag : int, optional
-        The same for in-bag rows; ``zeroLeaf`` with in-bag weights.
+    min_child_oob, min_child_inbag : int, optional
+        A split adds nothing if one of its children has fewer out-of-bag, or in-bag, rows. With less
+        than 2 out-of-bag rows the bias correction leaves a bias; the programs behind Table 1 use 2
+        (their ``zeroLeaf``), the paper does not say so.
     correction : {"none", "own", "oob"}, optional
         Factor n / (n - 1) on impurities (PG with a hat). n is the number of the rows whose impurity
         it is (``"own"``), or of the out-of-bag rows for both impurities (``"oob"``), as in the
@@ -110,8 +96,6 @@ def penalized_gini(
     per_row : bool, optional
         Whether the decreases are divided by the weight of the root. If not, they are in units of
         rows times impurity, as in the R packages.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------
@@ -122,8 +106,8 @@ def penalized_gini(
     Raises
     ------
     ValueError
-        If the forest is not bagged, X and y are not its training data, no tree has an out-of-bag
-        row and the score needs some, or there is no such setting.
+        If the forest is not bagged, X and y are not its training data, or no tree has an out-of-bag
+        row and the score needs some.
 
     Notes
     -----
@@ -159,10 +143,9 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     Parameters
     ----------
     forest, X, y
-        As for `importance`, and so is what is refused.
+        As for `splitcredit.penalized_gini`.
     scores : sequence of str, or dict of dict
-        Names of presets; or settings by name, each with all the parameters of `importance` after
-        `preset`.
+        Names of presets; or all settings of a score by its name, as `PRESETS` has them.
 
     Returns
     -------

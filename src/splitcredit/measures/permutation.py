@@ -48,14 +48,11 @@ def permutation(
     scoring : str or callable, optional
         Name of a score of scikit-learn, or a function of the model, X and y; by default the score
         of the model.
-    random_state : int
-        Seed of the permutations.
+    random_state, sample_weight, max_samples
+        As scikit-learn has them: a seed, weights of the rows in the score, and the number or share
+        of the rows that are drawn for each feature.
     progress : bool, optional
-        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
-    sample_weight : (n_samples,), optional
-        Weights of the rows in the score.
-    max_samples : int or float
-        Rows that are drawn for each feature, or their share.
+        See `splitcredit.tree_shap`.
 
     Returns
     -------
@@ -77,10 +74,7 @@ def permutation(
 
     Examples
     --------
-    >>> import splitcredit
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = KNeighborsClassifier().fit(X[::2], y[::2])
     >>> splitcredit.permutation(model, X[1::2], y[1::2]).values.round(1)
     array([0. , 0. , 0.6, 0.1])

@@ -21,10 +21,7 @@ def rank(
     ties=None,
     noise: Literal["normal", "laplace", "uniform"] = "normal",
 ) -> Attribution:
-    """Rank the features of each row greedily by PG^2.
-
-    Each place goes to the feature that has the largest PG^2 together with those before it. Source:
-    gajewski2025, Feature Ranking Using PG^2. See `prediction_gap.greedy`.
+    """Rank the features of each row greedily by PG^2 (gajewski2025, Feature Ranking Using PG^2).
 
     Parameters
     ----------
@@ -32,9 +29,8 @@ def rank(
     X : array-like or DataFrame (n_samples, n_features)
     sigma : float
         Scale of the noise, in units of the features; the standard deviation of normal noise.
-    output : str or int, optional
-        Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere, see `prediction_gap.exact_gap.pg2`.
+    output
+        See `prediction_gap.exact_gap.pg2`.
     arithmetic, ties
         See `prediction_gap.greedy.greedy_ranking`.
     noise : {"normal", "laplace", "uniform"}
@@ -43,17 +39,14 @@ def rank(
     Returns
     -------
     Attribution
-        Of one output. Values are places, not shares of anything: n_features for the first feature
-        of the ranking, 1 for the last. The baseline is 0. ``parameters`` holds `sigma`,
-        `arithmetic`, `noise` if it is not normal, ``tied_share``, the share of rows where another
-        feature would have done as well in some place, and ``tied_by_place``, that share for each
-        place.
+        Of one output. Values are places: n_features for the first feature of the ranking, 1 for the
+        last. The baseline is 0. Beside the arguments ``parameters`` holds ``tied_share``, the share
+        of rows with a tie in some place, and ``tied_by_place``, that share for each place.
 
     Raises
     ------
     ValueError
-        If X does not fit the forest or holds NaN, or there is no such output; see also
-        `prediction_gap.greedy.greedy_ranking`.
+        As `prediction_gap.greedy.greedy_ranking`.
 
     Examples
     --------

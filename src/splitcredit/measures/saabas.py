@@ -28,17 +28,8 @@ def saabas(
 
     Parameters
     ----------
-    model : fitted model, Forest or path
-        Anything `splitcredit.to_forest` takes.
-    X : array-like or DataFrame (n_samples, n_features)
-    output : "all", "predicted", or the name or index of one output
-        ``"predicted"`` explains, for each row, its own predicted class.
-    dtype : {"float64", "float32"}
-        Type of the values; all work is in float64.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
-    progress : bool, optional
-        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
+    model, X, output, dtype, check_additivity, progress
+        See `splitcredit.tree_shap`.
 
     Returns
     -------

@@ -65,8 +65,8 @@ def sage(
 
     Parameters
     ----------
-    model : fitted model, Forest or path
-        Anything `splitcredit.to_forest` takes.
+    model, check_additivity, progress
+        See `splitcredit.tree_shap`.
     X : array-like or DataFrame (n_samples, n_features)
         The rows that the expectations run over.
     y : (n_samples,)
@@ -91,14 +91,9 @@ def sage(
         between the largest and the smallest value, of a single feature between its value and 0. It
         is looked at every 512 permutations.
     n_permutations : int, optional
-        Permutations to sample, whatever the standard errors. It has no effect on the exact
-        algorithm.
+        Permutations to sample, whatever the standard errors; not for the exact algorithm.
     random_state : int
         Seed of the permutations and rows drawn.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
-    progress : bool, optional
-        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -110,10 +105,9 @@ def sage(
     Raises
     ------
     ValueError
-        If X or y do not fit the forest, or the loss does not fit its predictions; if the model
-        predicts neither probabilities of classes nor the target: raw scores that no softmax makes
-        probabilities of, or a regressor with a link; or if there is no such loss, imputer or
-        algorithm.
+        If X or y do not fit the forest, the loss does not fit its predictions, or the model
+        predicts neither probabilities of classes nor the target, but raw scores that no softmax
+        makes probabilities of, or a function of the sum of its trees.
 
     Warns
     -----

@@ -50,15 +50,11 @@ def tree_shap_interventional(
 
     Parameters
     ----------
-    model : fitted model, Forest or path
-        Anything `splitcredit.to_forest` takes.
-    X : array-like or DataFrame (n_samples, n_features)
+    model, X, output, dtype, check_additivity, progress
+        See `splitcredit.tree_shap`.
     background : array-like or DataFrame (n_background, n_features)
-        The rows z that unknown features are taken from. Rows that meet the same conditions on
-        the path to a leaf are counted and treated as one there, so the time grows more slowly than
-        their number.
-    output : "all", "predicted", or the name or index of one output
-        ``"predicted"`` explains, for each row, its own predicted class.
+        The rows z that unknown features are taken from. The time grows more slowly than their
+        number.
     model_output : {"raw", "probability", "log_loss", "squared_error"}
         What is explained. ``"raw"`` is the prediction of the forest. ``"probability"`` and
         ``"log_loss"`` (in nats) take it for the log-odds of a class, or for scores of several
@@ -72,12 +68,6 @@ def tree_shap_interventional(
         values, if splits test at most 10 features.
     random_state : int
         Seed of the orders, which are the same for all rows.
-    dtype : {"float64", "float32"}
-        Type of the values; all work is in float64.
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
-    progress : bool, optional
-        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------

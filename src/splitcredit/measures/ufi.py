@@ -24,13 +24,9 @@ def ufi(
 
     Parameters
     ----------
-    model : fitted model, Forest or path
-        Bagged.
-    X : array-like or DataFrame (n_train, n_features)
-        The training rows, in their order.
+    model, X, check_additivity
+        See `splitcredit.oob_attributions`.
     y : (n_train,)
-    check_additivity : bool
-        Whether a few rows are compared with what the model itself predicts.
 
     Returns
     -------

@@ -12,11 +12,10 @@ from types import MappingProxyType
 import numpy as np
 
 from splitcredit.kernels.tree_shap import outcome_tables
-from splitcredit.models.forest_checks import prepared
 from splitcredit.models.formats.containers import rows_in, with_offset
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Attribution
-from splitcredit.rows.tables import refuse_categories, refuse_container, refuse_times
+from splitcredit.rows.tables import refuse_categories, refuse_container, refuse_times, rows_at
 
 # The parameter that is not the same for all chunks.
 ERROR = "largest_standard_error"
@@ -30,49 +29,31 @@ _PLAYED = 16
 _FEWEST = 1 << 10
 
 
-def rows_of(X, start: int, stop: int):
-    """Some rows of an array or a DataFrame, which stays one."""
-    return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
-
-
 def chunk_rows(forest, method: str, parameters=MappingProxyType({})) -> int:
     """Rows in a chunk, from the sizes of the forest and what is explained."""
     if parameters.get("model_output", "raw") != "raw" and forest.n_outputs > 1:
         return _PLAYED  # by sampling
     rows = min(_ROWS, max(_FEWEST, _PAIRS // forest.n_nodes))
-    if method == "tree_shap" and _by_tables(forest):
+    if method == "tree_shap" and outcome_tables.pays(forest):
         rows = _ROWS  # tables of large forests are made for each chunk
     return max(1, min(rows, _NUMBERS // (forest.n_features * forest.n_outputs)))
-
-
-def _by_tables(forest):
-    return outcome_tables.pays(forest)
 
 
 def attributions(
     function, forest, X, rows: int, dtype, progress, parameters, *, y=None, whole=None, offset=None
 ):
-    """Yield the attributions of `rows` rows at a time; one piece if X has none.
-
-    All rows are checked before the first is explained. Targets y, if there are any, are cut as X.
-    Values of several chunks may be written to the `whole`, see `joined`.
-    """
+    """Check all rows, and yield the attributions of `rows` at a time; one piece if X has none."""
     n = X.shape[0]
     if y is not None and np.shape(y) != (n,):
         raise ValueError(f"y has shape {np.shape(y)}, expected {(n,)}: one target for each row")
     y = None if y is None else np.asanyarray(y)  # A mask stays, to be refused.
-    checked = {}
-    if n > rows:
-        checked = _checked(forest, X, rows, whole is not None)
+    for start in range(0, n, rows) if n > rows else ():
+        forest.prepare(rows_at(X, slice(start, start + rows)))
     with progress_bar.bar(n, progress, remedy="fewer rows or trees take less") as done:
         for start in range(0, max(n, 1), rows):
-            chunk = X if n <= rows else rows_of(X, start, start + rows)
-            chunk = checked.get(start, chunk)
+            chunk = X if n <= rows else rows_at(X, slice(start, start + rows))
             targets = {} if y is None else {"y": y[start : start + rows]}
-            with (
-                nullcontext() if whole is None else whole.chunk(start, chunk.shape[0]),
-                prepared(forest, checked.get(start)),
-            ):
+            with nullcontext() if whole is None else whole.chunk(start, chunk.shape[0]):
                 piece = function(forest, chunk, **targets, **parameters)
             if offset is not None:
                 own = offset[start : start + rows]
@@ -82,21 +63,6 @@ def attributions(
             # Before the rows are handed over: nothing here runs once the caller has the last ones.
             done(min(rows, n - start))
             yield piece
-
-
-def _checked(forest, X, rows, keep) -> dict:
-    """Check all rows; the prepared ones of each chunk, by its first row, that are views of X.
-
-    They need not be checked twice. None are kept for a caller that may change X between chunks, or
-    of models whose prepared rows have other columns.
-    """
-    views = {}
-    for start in range(0, X.shape[0], rows):
-        chunk = rows_of(X, start, start + rows)
-        array = forest.prepare(chunk)
-        if keep and type(chunk) is np.ndarray and np.may_share_memory(array, chunk):
-            views[start] = array
-    return views
 
 
 def as_table(forest, X):

@@ -18,6 +18,8 @@ class Categories:
     distinct split becomes one column that `Forest.prepare` appends to the features: 0 for a row
     that goes left, 1 for one that goes right, NaN where the code is NaN.
 
+    Entries of other lengths raise a ValueError.
+
     Parameters
     ----------
     feature : int (n_subsets,)
@@ -29,19 +31,14 @@ class Categories:
     labels : sequence of sequences of str, int, float or bool
         Labels of the categories of some features, in the order of their codes.
     labeled : sequence of int, optional
-        The feature that each entry of `labels` is of. If not given, the entries are for the columns
-        of X of type ``category``, in their order (LightGBM); if there are none either, such columns
-        give their own codes. If it is empty, no column of X may have that type.
+        The feature that each entry of `labels` is of; if empty, no column of X may be of type
+        ``category``. If not given, entries are for such columns in their order (LightGBM); without
+        entries, these give their own codes.
     always : bool
         Whether values of labeled features are labels in any X (scikit-learn), or in columns of type
         ``category`` only.
     unknown_is_missing : bool
         Whether a label that was not there in training counts as missing, or is refused.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
 
     Examples
     --------
@@ -82,13 +79,7 @@ class Categories:
         return len(self.feature)
 
     def to_json(self) -> str:
-        """As text that `from_json` reads.
-
-        Raises
-        ------
-        ValueError
-            If a label is neither text nor a number, such as an interval or a date.
-        """
+        """As text that `from_json` reads; ValueError for labels such as dates or intervals."""
         for label in (label for own in self.labels for label in own):
             if not isinstance(label, (str, int, float)):
                 raise ValueError(
@@ -123,14 +114,8 @@ class Categories:
 
         Returns
         -------
-        X itself, if it has no labels, else a DataFrame or array of the same shape
-
-        Raises
-        ------
-        ValueError
-            If a label was not there in training and the model has no rule for it, or X has another
-            number of columns with categories than the training rows (LightGBM), other columns
-            with them (XGBoost), or categories of another library than pandas.
+        X itself, if it has no labels, else a DataFrame or array of the same shape; ValueError if
+        labels or columns with categories differ from training, or are not of pandas
         """
         refuse_container(X)
         if hasattr(X, "columns") and hasattr(X, "iloc"):

@@ -59,8 +59,8 @@ class Forest:
 
     Node ``k`` of the ensemble sends a row to ``left[k]`` when its value of ``feature[k]`` is at
     most ``threshold[k]`` (below it, if `strict`), and to ``right[k]`` otherwise. Nodes of one tree
-    are contiguous and every child comes after its parent. Use `splitcredit.to_forest` to make one
-    from a fitted model; build one by hand for worked examples.
+    are contiguous and every child comes after its parent. `splitcredit.to_forest` makes one from
+    a fitted model.
 
     Parameters
     ----------
@@ -101,15 +101,14 @@ class Forest:
     names_given : bool
         Whether the model itself knew its feature names (only then are they compared with X's).
     inbag : unsigned int (n_trees, n_train), or a function that makes it, optional
-        How often each training row was drawn for each tree; None without bagging. A mask counts
-        its rows once. A function, which takes no arguments, is called when the counts are first
-        read.
+        How often each training row was drawn for each tree; None without bagging. A function,
+        which takes no arguments, is called when the counts are first read.
     training_hash : str, optional
         `hash_of` the training X, if it was given at conversion.
     column : int32 (n_nodes,), optional
         Column of the prepared rows that a node tests; `feature` if not given. A split by
-        categories tests whether column ``n_features + s``, which `prepare` makes of subset s of
-        `categories`, is at most 0.5. It counts as a split on `feature`.
+        categories tests whether column ``n_features + s``, of subset s of `categories`, is at most
+        0.5, and counts as a split on `feature`.
     categories : Categories, optional
         The subsets of categories that the model splits by, and the labels of the categories.
     missing_value : float, optional
@@ -119,11 +118,10 @@ class Forest:
         The first class of a boosted model of two classes. Its one output is the score of the
         second class, and that of the first is minus this.
     full_names : tuple of str, optional
-        The names of the features with those of the steps of a pipeline before them, which columns
-        of X may have as well.
+        Names with those of the steps of a pipeline, which columns of X may have as well.
     several_targets : bool, optional
-        Whether the outputs are several targets, or classes of them: none of them is the predicted
-        one. If not given, names such as "y0" and "y1", or "y0=red" and "y1=long", say that.
+        Whether the outputs are several targets, or classes of them. If not given, names such as
+        "y0" and "y1", or "y0=red" and "y1=long", say that.
 
     Raises
     ------
@@ -229,12 +227,7 @@ class Forest:
 
         Returns
         -------
-        X itself, or a table of the same type with its columns in another order
-
-        Raises
-        ------
-        ValueError
-            If columns are missing, or there are others.
+        X itself, or a table of the same type; ValueError if it has other columns
         """
         names = labels_of_columns(X)
         if names is None or not self.names_given:
@@ -267,13 +260,7 @@ class Forest:
         Returns
         -------
         str
-            64 hexadecimal digits; see `array_hash`.
-
-        Raises
-        ------
-        ValueError
-            As `in_order`, and if X has another shape, or holds text or a category that
-            the model does not know.
+            64 hexadecimal digits; see `array_hash`. ValueError as `prepare`.
         """
         X = dense(self.in_order(X), self.absent)
         array = numeric(X if self.categories is None else self.categories.coded(X), np.float64)
@@ -307,13 +294,8 @@ class Forest:
         -------
         C-contiguous, read-only array (n_samples, n_features) of dtype `x_dtype`
             Of a model that splits by categories: their codes, and behind the features one column
-            for each subset, (n_samples, n_features + n_subsets).
-
-        Raises
-        ------
-        ValueError
-            On a wrong shape, names that differ from the model's, text, or NaN where
-            the model has no rule for it.
+            for each subset. ValueError on a wrong shape, other names, text, or NaN where the model
+            has no rule for it.
         """
         if is_prepared(self, X):
             return X
@@ -349,23 +331,12 @@ class Forest:
 
         Returns
         -------
-        float64 array (n_samples, n_outputs)
-
-        Raises
-        ------
-        ValueError
-            If X does not fit the forest; see `prepare`.
+        float64 array (n_samples, n_outputs); ValueError as `prepare`
         """
         return predict.predict(self, self.prepare(X))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field as an array that `numpy.savez` can store; None is left out.
-
-        Raises
-        ------
-        ValueError
-            If a label of a category is neither text nor a number.
-        """
+        """Every field as an array that `numpy.savez` can store; None is left out."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         if self.categories is not None:
             values["categories"] = self.categories.to_json()
@@ -381,12 +352,7 @@ class Forest:
 
         Returns
         -------
-        Forest
-
-        Raises
-        ------
-        ValueError
-            If arrays are missing or of something else, or contradict each other.
+        Forest; ValueError if arrays are missing, or contradict each other
         """
         check_fields(cls, arrays)
         scalar_fields = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}

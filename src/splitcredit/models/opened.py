@@ -19,30 +19,8 @@ from splitcredit.rows.tables import records, refuse_container
 class Opened:
     """A model without what is wrapped around it, its trees, and rows as these trees see them.
 
-    Parameters
-    ----------
-    model : fitted model, Forest or path
-        Anything that `splitcredit.to_forest` takes.
-    X : array-like, sparse matrix, DataFrame, DMatrix, Pool or Dataset, optional
-        Rows as the user has them.
-    background : array-like or DataFrame, optional
-        Rows that unknown features are taken from, as the user has them.
-    has_room : bool
-        Whether there is a place for what a container adds to each row beside the trees; X may be a
-        container only then.
-    has_start : bool
-        Whether the forest leaves out a model that scikit-learn's GradientBoosting starts from,
-        whose prediction is then a part of `offset`.
-    of_training : bool
-        Whether X are the training rows, which some steps of pipelines changed in training only.
-
-    Attributes
-    ----------
-    inner : the model without pipelines and searches around it
-    format : Format, what is known of its library
-    forest : Forest
-    rows : table (n_samples, n_features) as the trees see it
-    index : labels of the rows of a DataFrame, or None
+    With `has_room` X may be a container, which adds an `offset` to each row beside the trees; with
+    `has_start` so may a model that boosting started from. Training rows are those `of_training`.
     """
 
     def __init__(
@@ -90,11 +68,7 @@ class Opened:
 
     @cached_property
     def offset(self):
-        """What is added to the prediction of each row beside the trees, and what that is called.
-
-        float64 (n_samples, n_outputs) or None: the base margin of a DMatrix, the baseline of a
-        Pool, or the prediction of the model that boosting started from.
-        """
+        """What is added to each row beside the trees, (n_samples, n_outputs), and its name."""
         offset = offsets(self.given, self.forest)
         if offset is not None:
             return offset, name_of_offset(self.given)

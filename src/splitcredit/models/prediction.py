@@ -29,11 +29,7 @@ def explain_prediction(
 
 
 def prepared_background(forest, background) -> np.ndarray:
-    """Check background rows and cast them once, as `Forest.prepare` does with X.
-
-    ValueError if it does not fit the forest, or has no rows; the message says that it is the
-    background.
-    """
+    """Check background rows and cast them once, as `Forest.prepare` does with X."""
     try:
         rows = forest.prepare(background)
     except ValueError as error:
@@ -59,10 +55,7 @@ def of_chosen_outputs(forest, X, output, all_outputs, one_a_row, baseline) -> tu
 
 
 def predicted_outputs(forest, X) -> np.ndarray:
-    """The class with the largest prediction for each of the prepared rows, int64 (n_samples,).
-
-    ValueError if the model has several targets, whose largest prediction means nothing.
-    """
+    """The class with the largest prediction for each of the prepared rows, int64 (n_samples,)."""
     refuse_targets(forest)
     return largest(forest, predict.predict(forest, X))
 
@@ -94,13 +87,7 @@ class OutputIndex(int):
 
 
 def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
-    """Outputs that ``"all"``, or the name or index of one, asks for, int64.
-
-    A number is the index of a class in all models, also of one that gives one score for two.
-
-    ValueError if there is no such output; the message lists what there is, and `allowed`, if not
-    empty.
-    """
+    """Indices of the outputs that ``"all"``, or the name or index of one, asks for, int64."""
     if isinstance(output, str) and output == "all":
         return np.arange(forest.n_outputs)
     if isinstance(output, OutputIndex):
@@ -132,10 +119,7 @@ def classes_of(forest):
 
 
 def _index_among(names, output):
-    """Index of a name, or of what is an index; None if it is neither.
-
-    ValueError if an index is also the name of another class.
-    """
+    """Index of a name, or of a number that is no other name; None if there is none."""
     if isinstance(output, str):
         return names.index(output) if output in names else None
     if not _is_index(output) or not 0 <= output < len(names):

@@ -27,12 +27,7 @@ _UNITS = {
 
 
 def check_model(opened, name) -> None:
-    """Refuse a fitted model whose raw prediction a curve does not fit.
-
-    What a Forest predicts is not known: it is taken for what the curve needs.
-
-    ValueError if the model predicts something else; the message says what the curve needs.
-    """
+    """Refuse a fitted model whose raw prediction a curve does not fit; a Forest is not known."""
     library = opened.format
     if name not in CURVES or not library.has_units:
         return
@@ -42,13 +37,7 @@ def check_model(opened, name) -> None:
 
 
 def check(forest, name, y, n_rows) -> np.ndarray | None:
-    """Check that a curve fits the forest, and the targets that it may need.
-
-    Returns float64 (n_rows,), the indices of classes int64 (n_rows,) if there are several, or None
-    for a curve without targets. ValueError if there is no such curve, the forest's outputs are not
-    scores of classes that add up the trees, or y is missing, of another length, or of other values
-    than the curve can take.
-    """
+    """Check that a curve fits the forest, and return the targets that it may need."""
     if name not in CURVES:
         available = ", ".join(["raw", *CURVES])
         raise ValueError(f"unknown model_output {name!r}: available are {available}")
@@ -97,10 +86,7 @@ def transformed(name, margin, y=None) -> np.ndarray:
 
 
 def slopes(name, margin, background, y=None) -> np.ndarray:
-    """Slopes of the chords between the margins of rows and those of the background.
-
-    Returns float64 (n_samples, n_background).
-    """
+    """Slopes of the chords between margins and background, float64 (n_samples, n_background)."""
     targets = None if y is None else y[:, None]
     margin, background = np.broadcast_arrays(margin[:, None], background)
     slope = CURVES[name][1](margin, background, targets)

@@ -24,11 +24,7 @@ _SAME_MEAN = 1e-9
 
 
 def training_rows(forest, X) -> np.ndarray:
-    """The prepared training rows of a bagged forest.
-
-    ValueError if the forest was grown without bootstrap, or X does not fit it or is not what it was
-    grown on.
-    """
+    """Prepare the training rows of a bagged forest; ValueError if it was grown on others."""
     refuse_unbagged(forest)
     rows = forest.prepare(X)
     n_train = forest.inbag.shape[1]
@@ -71,36 +67,18 @@ def refuse_untrained(forest) -> None:
     refuse_without_oob(forest)
 
 
-def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
-    """The prepared training rows, and their classes by index or targets.
-
-    ValueError as `training_rows`, and if y does not fit X or the forest.
-    """
-    rows = training_rows(forest, X)
-    return rows, targets_of(forest, y, len(rows))
-
-
 def sums_of_nodes(forest, X, y):
-    """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`.
-
-    ValueError as `training_data`, and if a node has no in-bag row, another number of them than its
-    cover, or values that are not the means of y: then X and y cannot be the training data.
-    """
-    return _checked_sums(forest, *training_data(forest, X, y))
+    """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`."""
+    return _checked(forest, X, y)[2]
 
 
 def checked_training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
-    """`training_data` that the nodes of the forest bear out; raises as `sums_of_nodes`."""
-    rows, targets = training_data(forest, X, y)
-    _checked_sums(forest, rows, targets)
-    return rows, targets
+    """The prepared training rows, and their classes by index or targets."""
+    return _checked(forest, X, y)[:2]
 
 
 def checked_training_rows(forest, X) -> np.ndarray:
-    """`training_rows`, compared with the covers of the nodes, as far as that needs no y.
-
-    ValueError as `training_rows`, and if covers count the in-bag rows and the nodes have others.
-    """
+    """`training_rows`, compared with the covers of the nodes, as far as that needs no y."""
     rows = training_rows(forest, X)
     if len(rows):
         kind = np.int64 if forest.n_outputs > 1 else np.float64
@@ -109,14 +87,17 @@ def checked_training_rows(forest, X) -> np.ndarray:
     return rows
 
 
-def _checked_sums(forest, rows, targets):
+def _checked(forest, X, y):
+    """Training rows, targets and sums of nodes, which the nodes of the forest bear out."""
+    rows = training_rows(forest, X)
+    targets = targets_of(forest, y, len(rows))
     sums = oob.node_sums(forest, rows, targets)
     if (sums.rows[oob.INBAG] == 0).any():
         _refuse_rows(rows, "no in-bag row comes to some node")
     counts, totals = sums.rows[oob.INBAG], sums.targets[oob.INBAG]
     _check_counts(forest, rows, counts)
     _check_means(forest, totals, counts, sums.center)
-    return sums
+    return rows, targets, sums
 
 
 def _check_counts(forest, rows, counts):
@@ -137,10 +118,7 @@ def _refuse_rows(rows, why):
 
 
 def _check_means(forest, totals, counts, center):
-    """Compare values of the roots with means of y, where fits without weights keep such values.
-
-    Monotonic constraints of scikit-learn change the values of other nodes.
-    """
+    """Compare values of roots with means of y; monotonic constraints change other nodes."""
     if forest.criterion not in _OF_MEANS or not np.array_equal(forest.cover, counts):
         return
     roots = forest.tree_offsets[:-1]
@@ -153,10 +131,7 @@ def _check_means(forest, totals, counts, center):
 
 
 def _may_balance_classes(forest, counts):
-    """Whether the classes of each tree have the same weight, and together the weight of its rows.
-
-    Weights of ``class_weight="balanced_subsample"`` are such, and may be whole numbers by chance.
-    """
+    """Whether weights may be of ``class_weight="balanced_subsample"``: whole numbers by chance."""
     if forest.criterion not in CLASS_CRITERIA or forest.n_outputs == 1:
         return False
     roots = forest.tree_offsets[:-1]
@@ -202,10 +177,7 @@ def number_of(name):
 
 
 def knows_one_class(forest) -> bool:
-    """Whether a forest is of a classifier whose training rows were all of one class.
-
-    It has one output, as a regressor has, and predicts that class with a fraction of 1.
-    """
+    """Whether a classifier knows one class, whose fraction is 1 everywhere; it has one output."""
     of_classes = forest.criterion in CLASS_CRITERIA and forest.output_names != ("output",)
     return of_classes and forest.n_outputs == 1 and bool((forest.value == 1.0).all())
 
@@ -220,14 +192,7 @@ def refuse_targets_of_several(forest) -> None:
 
 
 def targets_of(forest, y, n, classes=()) -> np.ndarray:
-    """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
-
-    Of a classifier that knows one class, all rows have its fraction, 1, as their number. `classes`
-    are the names of more than one, by default those of the outputs.
-
-    ValueError if the model has several targets, y is of another length, or holds what the model
-    cannot mean.
-    """
+    """Index of the class of each of n rows, int64, or the numbers of a regressor, float64."""
     refuse_targets_of_several(forest)
     refuse_masked(y, "y")
     try:

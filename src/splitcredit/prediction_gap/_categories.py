@@ -17,10 +17,7 @@ _MOST, _TOGETHER = 1 << 31, 1 << 24
 
 
 def gaps_of_pairs(forest, output, drawn, X, tested):
-    """A function of rows (n_pairs,), sets bool (n_pairs, n_features) and `done` that gives PG^2.
-
-    Values are drawn from the prepared rows `drawn`; `tested` says which features a split tests.
-    """
+    """Make a function of rows, sets and `done` that gives PG^2 by values of `drawn`."""
     m, tested = len(drawn), np.flatnonzero(tested)
     _refuse(forest, forest.n_nodes * (m + len(X)))
     sides, side = _sides(forest, np.concatenate([drawn, X]), tested)
@@ -63,10 +60,7 @@ def _refuse(forest, size):
 
 
 def _sides(forest, rows, tested):
-    """By tested feature the different sides, bool (n_sides, n_rows), and which one each leaf has.
-
-    The first side is of leaves that do not test the feature.
-    """
+    """By tested feature the sides of all leaves, bool (n_sides, n_rows), and that of each leaf."""
     f, left = forest, np.empty((forest.n_nodes, len(rows)), np.bool_)
     for j in tested:
         nodes = np.flatnonzero(f.feature == j)

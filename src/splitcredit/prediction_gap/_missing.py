@@ -10,12 +10,7 @@ from splitcredit.prediction_gap.perturbations import Marginal, of_features
 
 
 def as_numbers(forest, X, perturbation):
-    """Forest, prepared rows and `Marginal` with a number in place of NaN, and the same gaps.
-
-    Each is returned as it is if the perturbation is no `Marginal`, nothing is missing, or the
-    forest splits by categories, where NaN is one more label.
-    ValueError if NaN is drawn, and the trees have no direction for it.
-    """
+    """Forest, prepared rows and `Marginal` with a number in place of NaN, and the same gaps."""
     if not isinstance(perturbation, Marginal) or forest.categories:
         return forest, X, perturbation
     drawn = of_features(perturbation, forest).rows
@@ -101,10 +96,7 @@ def _asking_first(forest, wanted, limit):
 
 
 def _nan_goes_left_below(forest, wanted):
-    """For each node, as bits of an int, the wanted features whose NaN some split below sends left.
-
-    The node itself counts.
-    """
+    """By node, as bits, the wanted features whose NaN some split there or below sends left."""
     below = [0] * forest.n_nodes
     for node in range(forest.n_nodes - 1, -1, -1):
         j = int(forest.feature[node])

@@ -25,9 +25,7 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
 
     It is the small one of the two probabilities at a cut if the noise has median 0, so nothing is
     lost by keeping it alone. Features that are not `wanted`, and the two cuts at infinity, have 0.
-    Noise with a density is compared as a real number with the thresholds as the model has them:
-    that the model casts the value to `x_dtype` first shifts them by half a unit in the last place
-    at most. `Empirical` and `Marginal` values are cast, and decide as in the model.
+    Values of noise with a density are compared as real numbers, others cast to `x_dtype`.
     """
     if isinstance(perturbation, FeatureWise):
         return _by_feature(cuts, forest, perturbation.noises, X, wanted, scales)

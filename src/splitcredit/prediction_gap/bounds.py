@@ -60,8 +60,7 @@ def largest_pgi2(
     Raises
     ------
     ValueError
-        If `searched` is out of range; see also `exact_gap.pg2`. All features are perturbed in
-        the end, so none may be NaN.
+        If `searched` is out of range, and as `exact_gap.pg2` of all features.
 
     Notes
     -----
@@ -230,11 +229,7 @@ def _sets_of_size(d, k):
 
 
 def _best_way(values, largest, size):
-    """Largest sum of values on a way from (no feature, 0) to (all searched, all others).
-
-    The values are float64 (2**size, n_others + 1), by the set of features searched and the number
-    of others; `largest` is what no value of so many features may exceed.
-    """
+    """Largest sum of values, (2**size, n_others + 1), on a way from no feature to all of them."""
     sets, n_others = np.arange(2**size), values.shape[1] - 1
     n_set = np.bitwise_count(sets).astype(np.int64)
     values = np.minimum(values, largest[n_set[:, None] + np.arange(n_others + 1)])

@@ -46,8 +46,8 @@ def pg2(
 ) -> np.ndarray:
     """Squared prediction gap: E[(f(x) - f(x'))^2] (gajewski2025, Eq. 2), without sampling.
 
-    x' is x with noise on some features, independent of each other; the rest stay as they are.
-    `splitcredit.faithfulness` has the means over the first features of rankings, PGI^2 and PGU^2.
+    x' is x with independent noise on some features. PGI^2 and PGU^2, its means over the first
+    features of rankings, are metrics of `splitcredit.faithfulness`.
 
     Parameters
     ----------
@@ -58,13 +58,12 @@ def pg2(
         Which are perturbed: the same for all rows, or row by row. A mask that is a Series, a
         DataFrame or a dict goes by names.
     perturbation : str, noise, FeatureWise or Marginal, optional
-        ``"normal"``, ``"laplace"`` or ``"uniform"``, or an object of `perturbations`; normal if not
-        given.
+        ``"normal"`` by default, ``"laplace"``, ``"uniform"``, or an object of `perturbations`.
     scale : float, (n_features,), Series or dict by feature
         What the noise is multiplied by, in units of the features.
     output : str or int, optional
-        Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere, as the fractions of two classes do: then both have the same gaps.
+        Name or index; not needed if there is one, or two that add up to the same everywhere, as
+        the fractions of two classes do: then both have the same gaps.
 
     Returns
     -------
@@ -73,21 +72,18 @@ def pg2(
     Raises
     ------
     ValueError
-        If the arguments do not fit the model, or a perturbed value is NaN (an unperturbed one goes
-        where the model sends it); the message says which.
+        If the arguments do not fit the model, or a perturbed value is NaN.
     TypeError
         If the perturbation is none.
 
     Notes
     -----
-    Algorithm 1 of gajewski2025 can divide 0 by 0; `kernels/prediction_gap/exact.py` derives the
-    form that is used here. The result of a row has the same bytes for any other rows and any number
-    of threads, and is never negative. It is as accurate as the probabilities of the noise,
-    in both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. Where trees
-    cancel, the absolute error is at most about 2**-106 times the size of what cancels. Digits
-    are lost where two thresholds lie so close that only a small share s of a tail is between them:
-    the relative error is then 1e-16 / s. Leaves that x' reaches with a probability below 1e-200
-    are left out: a gap that only they make, as of normal noise beyond 30 scales, comes out as 0.
+    `kernels/prediction_gap/exact.py` derives the form that is used here, as algorithm 1 of
+    gajewski2025 can divide 0 by 0. The result of a row has the same bytes for any other rows and
+    any number of threads. Relative errors are 1e-16 to 1e-13; where trees cancel, the absolute
+    error is at most about 2**-106 times what cancels. Where only a small share s of a tail is
+    between two thresholds, it is 1e-16 / s. Leaves that x' reaches with a probability below 1e-200
+    are left out: a gap that only they make, as of normal noise beyond 30 scales, is 0.
 
     `Empirical` noise is added to X as given, and noise with a density to the values as the model
     reads them. scikit-learn and XGBoost read single precision, whose numbers near 1.7e9, a time in
@@ -136,11 +132,7 @@ class GapProblem:
         return gap_forest(self.forest, self.output)
 
     def gaps(self, X, masks, done=None) -> np.ndarray:
-        """PG^2 of rows of `rows_to_perturb` and each of their sets, float64 (n_samples, n_sets).
-
-        The masks are bool (n_samples, n_sets, n_features), or (1, n_sets, n_features) for all rows.
-        `done` is called with the number of rows since its last call, which may be a fraction.
-        """
+        """PG^2 of rows and each of their sets, bool (n_samples or 1, n_sets, n_features)."""
         n_sets, d = masks.shape[1:]
         perturbed = np.broadcast_to(masks.any(axis=1), (len(X), d))
         out = np.empty((len(X), n_sets))
@@ -168,11 +160,7 @@ class GapProblem:
         return np.diff(self.gap_forest.first["cut"]) > 0
 
     def curve(self, X, rankings, important, done=None) -> np.ndarray:
-        """PG^2 of the first 1, 2, ... features of rankings, or of all others; see `gaps`.
-
-        ValueError if the rankings lack features. A feature that no split tests changes no gap, so
-        that sets differ by those that are tested.
-        """
+        """PG^2 of the first 1, 2, ... features of rankings, or of all others; see `gaps`."""
         (n, d), is_tested = (len(X), self.forest.n_features), tested_features(self.forest)
         if rankings.shape[1] != d:
             raise ValueError(
@@ -223,14 +211,9 @@ def tested_features(forest) -> np.ndarray:
 
 
 def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
-    """Rows that noise is added to: as the model reads them, or as they are given.
+    """Rows that noise is added to: as the model reads them, or as given if noise has single values.
 
-    Noise with a density is added to what the model reads: it never meets a threshold exactly, and
-    rounding shifts it by half a unit in the last place at most. Values of a sample do meet
-    thresholds, on grids such as tenths: there only the given value decides as the model does.
-
-    Returns a C-contiguous array of dtype `x_dtype`, or float64. ValueError if X or a `FeatureWise`
-    does not fit the forest.
+    Those meet thresholds, on grids such as tenths, where only the given value decides rightly.
     """
     rows = forest.prepare(X)
     if isinstance(perturbation, FeatureWise):
@@ -290,10 +273,7 @@ def chosen_features(forest, features, n) -> np.ndarray:
 
 
 def _mask_by_feature(forest, features):
-    """A dict of true and false by feature as a mask; anything but numbers by feature as it is.
-
-    Of a dict or Series of numbers by feature, the features or numbers would be taken for a list.
-    """
+    """A dict of true and false as a mask; ValueError for numbers by feature, which are no list."""
     if not hasattr(features, "keys") or hasattr(features, "columns"):
         return features
     is_mapping = isinstance(features, Mapping)

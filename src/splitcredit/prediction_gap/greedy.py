@@ -64,10 +64,9 @@ def greedy_ranking(
     model, X, perturbation, scale, output
         See `exact_gap.pg2`.
     arithmetic : {"double", "single"}
-        ``"double"``: gaps as `exact_gap.pg2` gives them. Two of them count as equal within a
-        relative 1e-14. ``"single"``: gaps as the program of gajewski2025 works them out in single
-        precision, see `kernels.prediction_gap.single_precision`. They count as equal if they are
-        the same number, which many are: below 1e-7 times the squared prediction they are lost.
+        ``"double"``: gaps of `exact_gap.pg2`, equal within a relative 1e-14. ``"single"``: those of
+        the program of gajewski2025, in single precision, where many are the same number: below 1e-7
+        times the squared prediction they are lost (`kernels.prediction_gap.single_precision`).
     ties : int (n_features,) or (n_features, n_features), optional
         Indices of the features in the order in which equal ones are taken, for all places or, row
         by row, for each.
@@ -83,10 +82,9 @@ def greedy_ranking(
     Raises
     ------
     ValueError
-        See `exact_gap.pg2`; all features are perturbed in the end, so none may be NaN. Also if
-        the order of ties is not one of all features; and with ``arithmetic="single"``, if the model
-        does not compare ``x < threshold`` in single precision and add up its trees, or the noise is
-        not `Normal` with a scale above 0.
+        As `exact_gap.pg2`, of all features; if `ties` are no orders of all features; and if models
+        or noise are not those of the single arithmetic: sums of trees that compare ``x <
+        threshold`` in single precision, and `Normal` with a scale above 0.
 
     Examples
     --------

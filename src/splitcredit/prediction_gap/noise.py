@@ -1,14 +1,8 @@
 """Noise for sampling: pools of independent streams, pseudo-random or quasi-random.
 
-The noise is Gaussian and independent for each feature (gajewski2025, Preliminaries). For a set S of
-m features, it is the first m columns of one stream: the first for the first feature of S in the
-order of the columns of X, and so on.
-
-- Monte Carlo: columns are independent, so it does not matter which are taken.
-- Quasi-Monte Carlo: a scrambled Halton sequence in m dimensions is, byte for byte, the first
-  m columns of one in more dimensions. Other columns have larger bases and larger errors.
-
-So one pool serves all sets.
+For a set of m features the noise is the first m columns of one stream, in the order of the columns
+of X. One pool serves all sets: columns of Monte Carlo are independent, and a scrambled Halton
+sequence in m dimensions is, byte for byte, the first m columns of one in more.
 """
 
 from __future__ import annotations
@@ -32,7 +26,7 @@ def noise_pool(
     n_streams: int = 64,
     random_state: int | Sequence[int] = 0,
 ) -> np.ndarray:
-    """Independent streams of standard normal noise.
+    """Independent streams of standard normal noise (gajewski2025, Preliminaries).
 
     A smaller pool of the same kind and random state is the corner of a larger one.
 
@@ -84,11 +78,6 @@ def noise_stream(
     Returns
     -------
     float32 (n_columns, n_samples) for ``"mc"``, float64 for ``"halton"``
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown.
 
     Examples
     --------

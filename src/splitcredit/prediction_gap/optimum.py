@@ -30,16 +30,16 @@ def best_ranking(
 ) -> Rankings:
     """Ranking of each row's features with the largest PGI^2 (gajewski2025, Eq. 3) of all orders.
 
-    PG^2 of all 2^d sets of features, and the best way from the empty set to all of them, one
-    feature a step (dynamic programming). Of the orders whose PGI^2 is the largest, up to a relative
-    1e-14, this is the first in lexicographic order.
+    The best way from the empty set to all features, through all 2^d sets (dynamic programming). Of
+    the orders whose PGI^2 is the largest, up to a relative 1e-14, this is the first in
+    lexicographic order.
 
     Parameters
     ----------
     model, X, perturbation, scale, output
         See `exact_gap.pg2`.
     done : callable, optional
-        Called with the numbers of rows that were done since its last call, which may be parts.
+        As for `greedy.greedy_ranking`.
 
     Returns
     -------
@@ -48,8 +48,7 @@ def best_ranking(
     Raises
     ------
     ValueError
-        If there are more than 16 features; see also `exact_gap.pg2`. All features are
-        perturbed in the end, so none may be NaN.
+        If there are more than 16 features, and as `exact_gap.pg2` of all features.
 
     Examples
     --------

@@ -1,15 +1,12 @@
 """Perturbations: what takes the place of the value of a perturbed feature.
 
-Noise adds to it: x + scale * Z. The scale is an argument of the measures, 1 if it is not given, so
-that ``Laplace(0.3)`` is the same as ``Laplace()`` with ``scale=0.3``.
-
-A noise has ``probability_below(t)``, P(Z < t), and ``probability_at_most``, ``probability_above``
-and ``probability_at_least`` in the same way, for a float or an array of any shape, which the result
-has too. Any object with these is a perturbation; sampling also needs ``draw(random, shape)``, which
-takes a numpy.random.Generator and gives independent values of Z, float64 of the shape.
-P(Z < t) and P(Z > t) should have a small relative error where they are small, as they have for the
-noises here. Noise with single values should be an `Empirical`: its values are compared with
-thresholds as in the model, and those of other noise with (threshold - x) / scale, which is rounded.
+Noise adds to it: x + scale * Z, with a scale of 1 if a measure is given none. It has
+``probability_below(t)``, P(Z < t), ``probability_at_most``, ``probability_above`` and
+``probability_at_least``, for t of any shape. Any object with these is a perturbation; sampling also
+needs ``draw(random, shape)``, which gives independent values of Z by a numpy.random.Generator.
+P(Z < t) and P(Z > t) should have a small relative error where they are small. Noise with single
+values should be an `Empirical`: its values are compared with thresholds as in the model, and those
+of other noise with (threshold - x) / scale, which is rounded.
 
 `Marginal` replaces the value instead. `FeatureWise` has a noise for every feature. `NAMES` are the
 noises that have a name.
@@ -33,11 +30,7 @@ class _Perturbation:
     _drawn: Callable
 
     def draw(self, random: np.random.Generator, shape):
-        """Draw independent values of Z, or values of every feature: float64 of a shape.
-
-        The shape is an int or a tuple of int. Of `Marginal` and `FeatureWise` it ends with
-        n_features; ValueError if it does not.
-        """
+        """Draw independent values of Z, or values of every feature: float64 of a shape."""
         return self._drawn(random, shape)
 
 
@@ -62,13 +55,8 @@ class Normal(_Continuous):
 
     Parameters
     ----------
-    scale : float
+    scale : float above 0
         Standard deviation, in units of the scale that a measure is given.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is not a number above 0.
 
     Examples
     --------
@@ -97,19 +85,8 @@ class Laplace(_Continuous):
 
     Parameters
     ----------
-    scale : float
+    scale : float above 0
         In units of the scale that a measure is given. The standard deviation is sqrt(2) of it.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is not a number above 0.
-
-    Examples
-    --------
-    >>> from splitcredit.prediction_gap.perturbations import Laplace
-    >>> round(float(Laplace(0.3).probability_above(1.0)), 4)
-    0.0178
     """
 
     scale: float = 1.0
@@ -132,19 +109,8 @@ class Uniform(_Continuous):
 
     Parameters
     ----------
-    half_width : float
+    half_width : float above 0
         In units of the scale that a measure is given.
-
-    Raises
-    ------
-    ValueError
-        If `half_width` is not a number above 0.
-
-    Examples
-    --------
-    >>> from splitcredit.prediction_gap.perturbations import Uniform
-    >>> float(Uniform(2.0).probability_at_most(1.0))
-    0.75
     """
 
     half_width: float = 1.0
@@ -195,19 +161,13 @@ class _OfValues(_Perturbation):
 class Empirical(_OfValues):
     """Noise drawn from a sample, each value equally likely.
 
+    The exact gap counts the values z for which the model, given x + scale * z (added in float64 and
+    cast to the forest's `x_dtype`), decides one way: ties with thresholds are as the model's.
+
     Parameters
     ----------
     values : float64 (n_values,)
-
-    Raises
-    ------
-    ValueError
-        If there is no value, or one is not finite.
-
-    Notes
-    -----
-    The exact gap counts the values z for which the model, given x + scale * z (added in float64 and
-    cast to the forest's `x_dtype`), decides one way: ties with thresholds are as the model's.
+        At least one, and finite, else a ValueError is raised.
 
     Examples
     --------
@@ -245,19 +205,10 @@ class Marginal(_Perturbation):
     Parameters
     ----------
     rows : array-like or DataFrame (n_rows, n_features)
-        Whose values are drawn, each equally likely, in units of the features as the trees see them:
-        for a pipeline, what its steps make of rows. No scale applies. Of a table with names, each
-        feature has the values of the column of its name.
-
-    Raises
-    ------
-    ValueError
-        If there is no row, or a value is infinite.
-
-    Notes
-    -----
-    `splitcredit.rank` and `splitcredit.faithfulness` draw NaN and codes of categories as any value,
-    if the trees have a direction for them.
+        Whose values are drawn, each equally likely, as the trees see them: for a pipeline, what its
+        steps make of rows. Columns with names go by these. No row, or an infinite value, raises a
+        ValueError; only `splitcredit.rank` and `splitcredit.faithfulness` draw NaN and codes of
+        categories as well.
 
     Examples
     --------
@@ -292,14 +243,8 @@ class FeatureWise(_Perturbation):
     Parameters
     ----------
     noises : sequence of noise, one for each feature; Series or dict by feature
-        Objects, or names in `NAMES`. Not `Marginal`, which replaces values.
-
-    Raises
-    ------
-    TypeError
-        If one of them is no noise; the message says which.
-    ValueError
-        If there is none, there is no noise of that name, or one is a `Marginal`.
+        Objects, or names in `NAMES`. What is no noise raises a TypeError, and no noise at all, an
+        unknown name or a `Marginal`, which replaces values, a ValueError.
 
     Examples
     --------
@@ -329,19 +274,11 @@ class FeatureWise(_Perturbation):
 
 # Words for noises that need no data, as the configuration has them.
 NAMES = {"normal": Normal, "laplace": Laplace, "uniform": Uniform}
-_WORKING = (
-    "probability_below",
-    "probability_at_most",
-    "probability_above",
-    "probability_at_least",
-)
+_WORKING = [f"probability_{where}" for where in ("below", "at_most", "above", "at_least")]
 
 
 def perturbation_of(given):
-    """The object itself, or what a name or None, which is normal noise, stands for.
-
-    ValueError if there is no noise of that name. TypeError if the object is no perturbation.
-    """
+    """The object itself, or what a name or None, which is normal noise, stands for."""
     if given is None:
         return Normal()
     if isinstance(given, str):
@@ -360,10 +297,7 @@ def perturbation_of(given):
 
 
 def of_features(perturbation, forest):
-    """A `Marginal` or `FeatureWise` in the order of a forest's features, where both have names.
-
-    Any other perturbation is returned as it is. ValueError if names of features are missing.
-    """
+    """A `Marginal` or `FeatureWise` in the order of a forest's features, where both have names."""
     if isinstance(perturbation, FeatureWise) and perturbation.by_name is not None:
         return FeatureWise(in_order_of_features(forest, perturbation.by_name, "FeatureWise"))
     if not isinstance(perturbation, Marginal) or perturbation.column_names is None:
@@ -392,11 +326,7 @@ def _check_positive(name, value):
 
 
 def checked_scale(perturbation, scale, forest) -> np.ndarray:
-    """Scale of every feature's noise, float64 (n_features,); 0 leaves a feature as it is.
-
-    ValueError if a scale is negative, not finite or missing, or is given to a `Marginal`, or the
-    `Marginal` or `FeatureWise` has another number of features.
-    """
+    """Check the scale of every feature's noise, float64 (n_features,)."""
     n_features = forest.n_features
     scales = numbers(in_order_of_features(forest, scale, "scale"), "scale")
     if scales.ndim > 1 or (scales.ndim == 1 and len(scales) != n_features):

@@ -65,8 +65,8 @@ def randomized_rmse(
 
     Parameters
     ----------
-    model : fitted model or Forest
-    X : array-like (n_samples, n_features)
+    model, X, output
+        See `exact_gap.pg2`.
     y : float (n_samples,)
     rankings : int (n_samples, n_ranked)
         Features of each row, the most important first. X, y and the rankings are put together row
@@ -81,9 +81,6 @@ def randomized_rmse(
         of k and groups of rows are compared on the same draws.
     rows : int or bool (n_rows,), optional
         Rows to use, by number or as a mask; all without it.
-    output : str or int, optional
-        Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere: then it is the second.
 
     Returns
     -------
@@ -92,8 +89,7 @@ def randomized_rmse(
     Raises
     ------
     ValueError
-        If arguments do not fit the model or each other, `n_draws` is below 1, or the seed is no
-        whole number from 0.
+        If arguments do not fit the model or each other, or `n_draws` is below 1.
 
     Examples
     --------
@@ -127,39 +123,7 @@ def randomized_predictions(
     random_state: int = 0,
     output: str | int | None = None,
 ) -> np.ndarray:
-    """Mean prediction of each row with the features of each of several sets randomized.
-
-    What `randomized_rmse` calls predictions, for any sets: those of several rankings, for example.
-    A set that is there twice for a row is drawn once.
-
-    Parameters
-    ----------
-    model, X, reference, n_draws, random_state, output
-        See `randomized_rmse`.
-    sets : bool (n_samples, n_sets, n_features)
-
-    Returns
-    -------
-    float64 (n_samples, n_sets)
-
-    Raises
-    ------
-    ValueError
-        If arguments do not fit the model or each other, or `n_draws` is below 1.
-
-    Examples
-    --------
-    >>> from splitcredit.prediction_gap.randomizing import randomized_predictions
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0.0, 0.0, 4.0, 4.0]
-    >>> model = DecisionTreeRegressor().fit(X, y)  # it tests the first feature only
-    >>> sets = [[[True, False], [False, True]]] * 4  # the first feature, and the second
-    >>> randomized_predictions(model, X, sets, reference=X, n_draws=10_000).round(1)
-    array([[2., 0.],
-           [2., 0.],
-           [2., 4.],
-           [2., 4.]])
-    """
+    """Predict each row with the features of each set randomized, float64 (n_samples, n_sets)."""
     forest, table, source, output = _checked(model, X, reference, n_draws, random_state, output)
     sets = np.asarray(sets)
     if sets.dtype != bool or sets.ndim != 3 or sets.shape[::2] != table.shape[:2]:
@@ -226,7 +190,7 @@ def _draws(reference, n_draws, random_state, rows):
 
 
 def _flat(samples):
-    """As prepared rows: read-only, one type for the compiled code."""
+    """Rows for the compiled code: read-only, as prepared ones."""
     flat = samples.reshape(-1, samples.shape[-1])
     flat.flags.writeable = False
     return flat

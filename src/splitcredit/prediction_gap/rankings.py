@@ -23,8 +23,7 @@ class Rankings(Shown):
     rankings : int64 (n_samples, n_ranked)
         All features, or only the first; the most important feature first.
     gaps : float64 (n_samples, n_ranked), optional
-        PG^2 of the first k features in column k - 1, in squared units of the prediction; None if
-        the rankings were not made from it.
+        PG^2 of the first k features in column k - 1, in squared units of the prediction.
     feature_names : tuple of str, optional
         Names of the features by their index.
     index : pandas.Index (n_samples,), optional
@@ -48,13 +47,7 @@ class Rankings(Shown):
 
     @property
     def pgi2(self) -> np.ndarray:
-        """PGI^2 under the perturbation that they were made with, float64 (n_samples,).
-
-        Raises
-        ------
-        ValueError
-            If the rankings were not made from gaps, or are of some of the features only.
-        """
+        """PGI^2 under the perturbation of the gaps, float64 (n_samples,); needs all gaps."""
         if self.gaps is None:
             raise ValueError(
                 "these rankings were not made from gaps: measure them with "
@@ -93,8 +86,7 @@ class Rankings(Shown):
     def to_frame(self):
         """As a tidy DataFrame: sample, place (from 1), feature, and gap where there are gaps.
 
-        Features stand by their names, or by their index if the names are not known. Of rows from a
-        DataFrame the frame has the index, each label as often as features are ranked.
+        The index has the labels of rows from a DataFrame, each as often as features are ranked.
         """
         import pandas as pd
 
@@ -123,10 +115,7 @@ def refuse_other_features(ranking, forest) -> None:
 
 
 def refuse_another_order_of_rows(ranking, X) -> None:
-    """ValueError if a ranking or attribution knows that it is of the rows of X in another order.
-
-    Only labels tell rows apart: a ranking of others, or of an array, goes by position.
-    """
+    """ValueError if a ranking or attribution knows by labels that its rows have another order."""
     own: Any = getattr(ranking, "index", None)
     labels: Any = row_index(X)
     if labels is None or hasattr(ranking, "iloc") or not hasattr(own, "equals"):
@@ -141,28 +130,14 @@ def refuse_another_order_of_rows(ranking, X) -> None:
 
 
 def rankings_of_model(rankings, X, forest) -> np.ndarray:
-    """`validate_rankings` for the rows of X, as the user gave them, and the features of a forest.
-
-    ValueError as `validate_rankings`; and if this is a `Rankings` of other features or rows, or of
-    the same ones in another order.
-    """
+    """`validate_rankings` for the rows of X and the features of a forest, in their order."""
     refuse_another_order_of_rows(rankings, X)
     refuse_other_features(rankings, forest)
     return validate_rankings(rankings, np.shape(X)[0], forest.n_features)
 
 
 def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
-    """Rankings as an array.
-
-    Returns int64 (n_rows, n_ranked). ValueError if the shape is wrong, or a row does not name
-    different features.
-
-    Parameters
-    ----------
-    rankings : int (n_rows, n_ranked), or Rankings
-        Features of each row, the most important first; at most all of them.
-    n_rows, n_features : int
-    """
+    """Rankings as int64 (n_rows, n_ranked), each row of different features; else ValueError."""
     array = np.asarray(getattr(rankings, "rankings", rankings))
     if array.ndim != 2 or len(array) != n_rows or array.shape[1] > n_features:
         raise ValueError(
@@ -183,10 +158,7 @@ def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
 
 
 def checked_ks(ks) -> list:
-    """Numbers of features that are perturbed together, as a list; see `top_k_mask` for each.
-
-    ValueError if there are none, or this is a single number.
-    """
+    """Numbers of features that are perturbed together, as a list that is not empty."""
     if not hasattr(ks, "__iter__"):
         raise ValueError(f"ks={ks!r}: pass a list of numbers of features, such as [1, 2]")
     ks = list(ks)
@@ -196,16 +168,7 @@ def checked_ks(ks) -> list:
 
 
 def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
-    """The first k features of each row, as a mask.
-
-    Returns bool (n_rows, n_features). ValueError if the rankings do not have k features.
-
-    Parameters
-    ----------
-    rankings : int64 (n_rows, n_ranked), see `validate_rankings`
-    k : int
-    n_features : int
-    """
+    """The first k features of each row as a mask, bool (n_rows, n_features)."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise ValueError(f"k={k!r} is not a whole number")
     if not 1 <= k <= rankings.shape[1]:
@@ -216,24 +179,7 @@ def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
 
 
 def first_of_same(masks) -> np.ndarray:
-    """Index of the first set of a row that equals each of its sets.
-
-    Parameters
-    ----------
-    masks : bool (n_rows, n_sets, n_features)
-
-    Returns
-    -------
-    int64 (n_rows, n_sets)
-        With more than 62 features sets are not compared: each is the first of its own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splitcredit.prediction_gap.rankings import first_of_same
-    >>> first_of_same(np.array([[[True, False], [True, True], [True, False]]]))
-    array([[0, 1, 0]])
-    """
+    """Index of the first set of a row that equals each of its sets, int64 (n_rows, n_sets)."""
     n_rows, n_sets, n_features = masks.shape
     if n_features > _BITS:
         return np.broadcast_to(np.arange(n_sets), (n_rows, n_sets))
@@ -242,14 +188,7 @@ def first_of_same(masks) -> np.ndarray:
 
 
 def of_attribution(attribution) -> np.ndarray:
-    """Rankings by absolute attribution, the largest first; of equal ones the lowest index.
-
-    Returns int64 (n_samples, n_features). ValueError if there are several outputs.
-
-    Parameters
-    ----------
-    attribution : Attribution, with one output
-    """
+    """Rankings by absolute attribution to one output; of equal ones the lowest index first."""
     if attribution.values.shape[2] != 1:
         raise ValueError(
             f"{attribution.method} explains {attribution.values.shape[2]} outputs: rankings are "

@@ -43,12 +43,10 @@ def removed_predictions(
     X_train : float (n_train, n_features)
     y_train : (n_train,)
     X_test : float (n_test, n_features)
-        If both are tables with names, its columns may come in any order. Rankings are of those of
-        X_train.
+        If both are tables with names, its columns may come in any order.
     rankings : int (n_test, n_ranked)
-        Features of each test row, the most important first.
+        Features of each test row, the most important first, by their places in X_train.
     k : int, 0 to n_features - 1
-        0 removes nothing.
     models : dict, optional
         Fits by the sorted tuple of the features removed. Those in it are used, new ones are added:
         pass one to all calls with the same `fit` and training data.
@@ -60,8 +58,7 @@ def removed_predictions(
     Raises
     ------
     ValueError
-        If shapes or names do not fit each other, the rankings are a `Rankings` of the columns of
-        X_train, or of the rows of X_test, in another order, or no feature would be left.
+        If shapes, names or orders do not fit each other, or no feature would be left.
 
     Examples
     --------
@@ -94,10 +91,7 @@ def removed_predictions(
 
 
 def _refuse_another_order_of_columns(rankings, X_train):
-    """Refuse a `Rankings` of the columns of X_train in another order: its indices mean others.
-
-    A `Rankings` with other names, as of a model that was fitted on an array, goes by position.
-    """
+    """Refuse a `Rankings` of the columns of X_train in another order: its indices mean others."""
     ranked, names = getattr(rankings, "feature_names", None), names_of_columns(X_train)
     if ranked is None or names is None:
         return
@@ -130,15 +124,11 @@ def removed_sets(
     ----------
     rankings : int (n_rows, n_ranked)
     k, n_rows, n_features : int
+        What does not fit the rankings, or leaves no feature, raises a ValueError.
 
     Returns
     -------
     dict of sorted tuple of int to int64 array of rows, in the order of the tuples
-
-    Raises
-    ------
-    ValueError
-        If k is not from 0 to n_features - 1, or the rankings do not fit n_rows and n_features.
 
     Examples
     --------
@@ -162,16 +152,11 @@ def squared_errors(predictions: ArrayLike, y: ArrayLike) -> np.ndarray:
     Parameters
     ----------
     predictions : float (n_rows,) or (n_rows, ...)
-    y : float (n_rows,)
+    y : float (n_rows,), else a ValueError is raised
 
     Returns
     -------
     float64 of the shape of the predictions, in squared units of y
-
-    Raises
-    ------
-    ValueError
-        If there is not one target for each row.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Prediction gaps by Monte Carlo and quasi-Monte Carlo sampling, and their error.
-
-Source: gajewski2025, Equations (1) and (2), Experimental Setup and Results.
-"""
+"""Prediction gaps by Monte Carlo and quasi-Monte Carlo sampling, and their error."""
 
 from __future__ import annotations
 
@@ -57,32 +54,24 @@ def pg2_sampled(
 ) -> np.ndarray:
     """Squared prediction gap of pairs of a row and a set of features, by sampling.
 
-    Source: gajewski2025, Equation (2) and Experimental Setup. The mean of (f(x) - f(x'))^2 over
-    x' = x + noise in the perturbed features, cast to the type in which the model compares.
+    The mean of (f(x) - f(x'))^2 over x' = x + noise in the perturbed features, cast to the type in
+    which the model compares: gajewski2025, Equation (2) and Experimental Setup.
 
     Parameters
     ----------
-    model : fitted model or Forest
-    X : array-like or DataFrame (n_pairs, n_features)
-    features : bool (n_features,) or (n_pairs, n_features), or list of names or indices
-        Which are perturbed: the same for all rows, or row by row; as in `exact_gap.pg2`.
+    model, X, features, scale, output
+        See `exact_gap.pg2`; each row of X and its features are a pair. Noise is normal.
     counts : sequence of int, rising
         Numbers of samples.
-    scale : float, (n_features,), Series or dict by feature
-        Standard deviation of the noise, in units of the features.
-    kind : {"mc", "halton"}
-    random_state : int
-    output : str or int, optional
-        Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere, see `exact_gap.pg2`.
+    kind, n_streams, random_state
+        See `noise.noise_pool`.
     numbers : int (n_pairs,), optional
-        Number of each pair; 0, 1, ... if not given. The noise of a pair depends on its number
-        alone: pass the numbers if you compute only some of the pairs, with the same noise.
+        The noise of a pair depends on its number alone, 0, 1, ... if not given: pass the numbers if
+        you compute only some of the pairs, with the same noise.
     draws : {"nested", "literal"}
         ``"nested"``: the estimate from n samples uses the first n of stream ``number % n_streams``
         of a pool. ``"literal"``: fresh noise for each pair and each count, as the paper has it;
         hours at full scale.
-    n_streams : int
     pool : float32 (n_streams, n_columns, n_available), optional
         For ``"nested"``, a `noise_pool` made before, or other noise that is to be multiplied by
         the scale; `kind`, `n_streams` and `random_state` are not used then.
@@ -122,10 +111,7 @@ def pg2_sampled(
 
 
 class SampledProblem(GapProblem):
-    """As `exact_gap.GapProblem`, by Monte Carlo: gaps of any noise that can be drawn.
-
-    The draws of a row depend on the random state and its values alone, and all its sets have them.
-    """
+    """As `GapProblem`, by draws that depend on the random state and the values of a row."""
 
     def __init__(self, model, perturbation, scale, output, samples, random_state):
         super().__init__(model, perturbation, scale, output)
@@ -183,17 +169,15 @@ def gaps_by_k(
     """PGI or PGU by sampling, by the number of features that count as important.
 
     Source: Agarwal et al. 2022 (OpenXAI), and gajewski2025, Equation (1); the means over k are PGI
-    and PGU. OpenXAI's code took a mask for what is kept in one place and for what is perturbed in
-    another, and so gave PGU for PGI (its issue 28). Here `perturbed` says which set it is.
+    and PGU. OpenXAI's code gave PGU for PGI (its issue 28): a mask was for what is kept in one
+    place, and for what is perturbed in another. Here `perturbed` says which set it is.
 
     Parameters
     ----------
-    model : fitted model or Forest
-    X : array-like or DataFrame (n_rows, n_features)
+    model, X, scale, output
+        See `exact_gap.pg2`. Noise is normal.
     rankings : int (n_rows, n_ranked)
         Features of each row, the most important first.
-    scale : float, (n_features,), Series or dict by feature
-        Standard deviation of the noise, in units of the features.
     n_samples : int
         Samples for each row and k; their noise is independent, up to the number of streams.
     perturbed : {"important", "unimportant"}
@@ -202,9 +186,6 @@ def gaps_by_k(
         1 to n_ranked if not given.
     absolute : bool
         Whether the gap is abs(f(x) - f(x')) or its square.
-    output : str or int, optional
-        Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere, see `exact_gap.pg2`.
     kind, random_state, n_streams
         See `noise.noise_pool`.
 
@@ -216,9 +197,7 @@ def gaps_by_k(
     Raises
     ------
     ValueError
-        As `pg2_sampled`; if a row of the rankings does not name different features, they are a
-        `Rankings` of other features than the model's, or of the rows of X in another order, or
-        `perturbed` is unknown.
+        As `pg2_sampled`; or if the rankings are of other features or rows, or name one twice.
 
     Examples
     --------
@@ -253,16 +232,12 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
     ----------
     estimates : float (n_pairs,) or (n_pairs, n_counts)
     exact : float (n_pairs,)
+        Not all 0; this, and shapes that differ, raise a ValueError.
 
     Returns
     -------
     float, or float64 (n_counts,)
         Sum of the absolute differences over the sum of the absolute exact values.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or all exact values are 0.
 
     Examples
     --------
@@ -324,10 +299,7 @@ def _checked_pool(pool, n_columns, n_samples):
 def checked_pairs(
     model, X, features, scale, output
 ) -> tuple[Forest, int, np.ndarray, np.ndarray, np.ndarray]:
-    """Forest, index of the output, prepared rows, masks and scales: arguments of `pg2_sampled`.
-
-    ValueError if the arguments do not fit the model, or a perturbed value is NaN.
-    """
+    """Forest, index of the output, prepared rows, masks and scales: arguments of `pg2_sampled`."""
     opened = Opened(model, X)
     forest, X = opened.forest, opened.rows
     refuse_special_values(forest)

@@ -64,20 +64,14 @@ def of_importance(importance, groups):
 
 
 def players(feature_names, groups):
-    """Names of the groups and of the features in none, and the group of each feature.
-
-    ValueError if a feature is unknown or in two groups, or a name occurs twice.
-    """
+    """Names of the groups and of the features in none, and the group of each feature."""
     names, members = _partition(feature_names, groups)
     group_of = {j: k for k, features in enumerate(members) for j in features}
     return names, tuple(group_of[j] for j in range(len(feature_names)))
 
 
 def listed(groups) -> dict:
-    """Groups with their features as lists, which can be read more than once.
-
-    ValueError if they are no dict, or a group is no list of features.
-    """
+    """Groups with their features as lists, which can be read more than once."""
     if not hasattr(groups, "items"):
         raise ValueError(
             f"groups={groups!r}: expected a dict, the features of each group by its name"

@@ -8,10 +8,7 @@ import numpy as np
 
 
 def index_of(names, name, who: str) -> int:
-    """Index of a name, or of what is an index already.
-
-    ValueError if it is neither, the message lists the names; or if it is the name of several.
-    """
+    """Index of a name, or of what is an index already; ValueError lists the names."""
     if isinstance(name, str) and name in names:
         places = [k for k, known in enumerate(names) if known == name]
         if len(places) > 1:
@@ -33,10 +30,7 @@ def did_you_mean(name, known) -> str:
 
 
 def feature_index(names, name, who: str) -> int:
-    """`index_of` a feature, whose name may have another form in the model; see `as_known`.
-
-    ValueError as `index_of`; and if a whole number is also the name of another feature.
-    """
+    """`index_of` a feature, whose name may have another form in the model; see `as_known`."""
     is_name = isinstance(name, (str, tuple))
     known = name
     if is_name:
@@ -90,16 +84,10 @@ def columns_in_order(X, names):
     """X with its columns in the order of the names, if it has just these in another order."""
     labels = labels_of_columns(X)
     column_names = [] if labels is None else _as_shown(labels, names)
-    if (
-        column_names == list(names)
-        or sorted(column_names) != sorted(names)
-        or len(set(column_names)) < len(column_names)
-    ):
+    is_distinct = len(set(column_names)) == len(column_names)
+    if not is_distinct or sorted(column_names) != sorted(names):
         return X
-    labels_in_order = [labels[column_names.index(name)] for name in names]
-    if not hasattr(X, "iloc") and hasattr(X, "select"):  # pyarrow, polars
-        return X.select(labels_in_order)
-    return X[labels_in_order]
+    return with_columns(X, column_names, names)
 
 
 def with_columns(X, columns, names):
@@ -134,11 +122,7 @@ def check_columns(columns, expected) -> None:
 
 
 def rows_to_show(X, names):
-    """Rows whose values are shown under the names of features, with columns in their order.
-
-    ValueError if X is sparse, or has names for its columns that are not these: a pipeline may have
-    put other features in their places. Where names are made up, columns go by position.
-    """
+    """Rows to show under the names of features, by position where the names are made up."""
     if hasattr(X, "toarray"):
         raise ValueError("X is sparse: pass X.toarray()")
     in_order = columns_in_order(X, names)
@@ -181,10 +165,7 @@ def labels_of_columns(X):
 
 
 def in_order_of_features(forest, given, who: str):
-    """What is given for each feature, in the order of the features of a model.
-
-    ValueError if it has names, and a feature is not among them, or a name stands there twice.
-    """
+    """What is given for each feature by its name, in the order of the features of a model."""
     if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
         return given
     labels = list(given.keys())
@@ -202,10 +183,7 @@ def in_order_of_features(forest, given, who: str):
 
 
 def with_plain_booleans(given, who: str):
-    """A mask of pandas' own booleans, or of objects, as one of NumPy's; all else as it is.
-
-    ValueError if booleans are missing; the message begins with `who`.
-    """
+    """A mask of pandas' own booleans, or of objects, as one of NumPy's; all else as it is."""
     has_columns, is_pandas = hasattr(given, "columns"), hasattr(given, "iloc")
     if not (is_pandas or isinstance(given, np.ndarray)):
         return given
@@ -252,10 +230,7 @@ def free(name, taken) -> str:
 
 
 def indexed(frame, index, times: int, own: int):
-    """A frame with `times` rows for each explained row, under the labels of the explained rows.
-
-    The first `own` columns have names that neither a feature nor the index has, see `free`.
-    """
+    """Give a frame the labels of the explained rows, and free names to its first columns."""
     taken = {*frame.columns[own:]}
     if index is not None:
         frame.index = index.repeat(times)

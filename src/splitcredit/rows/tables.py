@@ -32,10 +32,7 @@ def refuse_container(X) -> None:
 
 
 def _refuse_gaps_in_dictionaries(table):
-    """Refuse encoded columns of a pyarrow table with missing values, which NumPy would not get.
-
-    In their place it gets another value of the column.
-    """
+    """Refuse encoded columns of pyarrow with missing values: NumPy gets others in their place."""
     for (name, kind), column in zip(_types(table), getattr(table, "columns", ()), strict=False):
         is_encoded = str(kind).startswith("dictionary") and hasattr(column, "chunks")
         if is_encoded and column.null_count:
@@ -81,11 +78,7 @@ def column_of(X, j: int):
 
 
 def places_of(column):
-    """Where the values of a column stand on an axis, float64, and labels of 0, 1, ... or None.
-
-    Numbers stand at themselves, labels at their places in the order of the categories. Missing
-    ones are NaN.
-    """
+    """Numbers or places of labels on an axis, float64, and the labels of 0, 1, ... or None."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column):
@@ -159,10 +152,7 @@ def with_nan(array) -> np.ndarray:
 
 
 def numbers(given, who: str) -> np.ndarray:
-    """What is given beside rows, such as targets, as a float64 array.
-
-    ValueError if it holds anything but numbers, or masked ones; the message begins with `who`.
-    """
+    """Targets and the like as float64; ValueError that begins with `who` if they are no numbers."""
     refuse_masked(given, who)
     if getattr(getattr(given, "dtype", None), "kind", "") in tuple("mM"):
         raise ValueError(f"{who} has dates or times: pass numbers")
@@ -181,10 +171,7 @@ def refuse_masked(given, who: str) -> None:
 
 
 def refuse_times(X) -> None:
-    """Refuse a table with columns of dates and times before it becomes an array.
-
-    They would become numbers, of days or nanoseconds by library, which no model was fitted on.
-    """
+    """Refuse a table with dates and times, which would become numbers of days or nanoseconds."""
     try:
         _refuse_columns(X)
     except TypeError as error:
@@ -268,10 +255,7 @@ def check_shape(array, X, n_features: int, has_labels: bool) -> None:
 
 
 def with_text(error: Exception, text: str) -> Exception:
-    """An error of the same type with another text, or a ValueError where the type takes no text.
-
-    UnicodeDecodeError takes five arguments, and KeyError shows its text in quotes.
-    """
+    """An error of the same type with another text, or a ValueError if the type takes no text."""
     try:
         made = type(error)(text)
         if str(made) == text:

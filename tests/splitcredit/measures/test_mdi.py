@@ -15,9 +15,9 @@ from forests import (
     FITTED,
     boosted,
     fitted,
+    forest_and_rows,
     grow,
     leaf,
-    rows_on_thresholds,
     split,
     stump,
 )
@@ -32,31 +32,16 @@ def importance(forest, normalize="none"):
 
 
 @pytest.mark.parametrize("normalize", TWINS)
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", [*DRAWN, *FITTED])
 def test_mdi_equals_the_twin(name, normalize):
-    forest = DRAWN[name]()
+    forest, _ = forest_and_rows(name)
     error = twins.largest_error(importance(forest, normalize), TWINS[normalize](forest))
     assert error <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("normalize", TWINS)
-@pytest.mark.parametrize("name", FITTED)
-def test_mdi_of_fitted_forests_equals_the_twin(name, normalize):
-    forest = to_forest(fitted(name)[0])
-    error = twins.largest_error(importance(forest, normalize), TWINS[normalize](forest))
-    assert error <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("name", [*FITTED, *(n for n in BOOSTED if n.startswith("gradient"))])
 def test_mdi_by_trees_is_feature_importances_(name):
-    model, _, _ = fitted(name)
-    ours = importance(to_forest(model), normalize="trees")
-    assert twins.largest_error(ours, model.feature_importances_) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("name", [n for n in BOOSTED if n.startswith("gradient")])
-def test_mdi_by_trees_is_feature_importances_of_gradient_boosting(name):
-    model, _, _ = boosted(name)
+    model, _, _ = fitted(name) if name in FITTED else boosted(name)
     ours = importance(to_forest(model), normalize="trees")
     assert twins.largest_error(ours, model.feature_importances_) <= twins.ROUNDING
 
@@ -87,8 +72,11 @@ def test_a_tree_without_a_split_adds_nothing_whatever_its_impurity():
 
 def test_a_forest_without_impurities_is_refused():
     forest = replace(stump(), impurity=None)
-    with pytest.raises(ValueError, match=r"MDI needs the impurity.*Forest\(impurity=\.\.\.\)"):
+    message = r"MDI needs the impurity.*Forest\(impurity=\.\.\.\)"
+    with pytest.raises(ValueError, match=f"^{message}"):
         importance(forest)
+    with pytest.raises(ValueError, match=f"local {message}"):
+        explain(forest, np.zeros((1, 3)), "local_mdi")
 
 
 @pytest.mark.parametrize("node", range(6))
@@ -106,11 +94,6 @@ def test_an_unknown_normalization_is_refused():
 
 
 # Local MDI, and what sutera2021 proves of it.
-
-
-def global_mdi(forest):
-    """Global MDI as an array."""
-    return splitcredit.mdi(forest).values
 
 
 UNBAGGED = [
@@ -134,18 +117,9 @@ def local_mdi(model, X):
     return explain(model, X, "local_mdi").values[:, :, 0]
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", [*DRAWN, *FITTED])
 def test_local_mdi_equals_the_twin(name):
-    forest = DRAWN[name]()
-    X = rows_on_thresholds(forest, 100)
-    error = twins.largest_error(local_mdi(forest, X), twins.local_mdi(forest, X))
-    assert error <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("name", FITTED)
-def test_local_mdi_of_fitted_forests_equals_the_twin(name):
-    model, X, _ = fitted(name)
-    forest, X = to_forest(model), X[::17]
+    forest, X = forest_and_rows(name, 17)
     error = twins.largest_error(local_mdi(forest, X), twins.local_mdi(forest, X))
     assert error <= twins.ROUNDING
 
@@ -155,7 +129,7 @@ def test_the_mean_over_the_training_rows_is_global_mdi(name):
     """Eq. 9 of sutera2021."""
     model, X, _ = fitted(name)
     mean = local_mdi(model, X).mean(axis=0)
-    assert twins.largest_error(mean, global_mdi(to_forest(model))) <= twins.ROUNDING
+    assert twins.largest_error(mean, importance(to_forest(model))) <= twins.ROUNDING
 
 
 def test_example_2_of_sutera2021_local():
@@ -174,9 +148,3 @@ def test_the_output_is_named_after_the_criterion():
     np.testing.assert_array_equal(attribution.baseline, [0.0])
     nameless = explain(replace(stump(), criterion=None), np.zeros((1, 3)), "local_mdi")
     assert nameless.output_names == ("impurity",)
-
-
-def test_a_forest_without_impurities_is_refused_local():
-    forest = replace(stump(), impurity=None)
-    with pytest.raises(ValueError, match=r"local MDI needs the impurity.*Forest\(impurity=\.\.\."):
-        explain(forest, np.zeros((1, 3)), "local_mdi")

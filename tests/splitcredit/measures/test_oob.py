@@ -198,18 +198,37 @@ def test_what_is_not_the_training_data_is_refused(function):
         function(forest, X, y[1:])
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+REFUSED = {
+    splitcredit.penalized_gini: [
         ({"preset": "pg"}, "preset='pg': available are 'pg_10'"),
         ({"weights": "all"}, "weights='all': available are 'inbag', 'oob'"),
         ({"correction": "both"}, "correction='both': available are 'none', 'own', 'oob'"),
         ({"weights": "inbag", "min_child_oob": 0}, "min_child_oob=0 with in-bag weights"),
+        ({"alpha": np.nan}, "alpha="),
+        ({"penalty": "a"}, "penalty="),
+        ({"per_row": "no"}, "per_row="),
+        ({"min_child_oob": 1.5}, "min_child_oob="),
     ],
-)
-def test_settings_that_there_are_not_are_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        splitcredit.penalized_gini(*case("two classes"), **given)
+    splitcredit.oob_importance: [
+        ({"attribution": "sage"}, "attribution="),
+        ({"rows": "all"}, "rows="),
+        ({"weigh_by": "x"}, "weigh_by="),
+        ({"output": "d"}, "output="),
+    ],
+    splitcredit.mdi_oob: [
+        ({"rows": "all"}, "rows="),
+        ({"divide_by": "n"}, "divide_by="),
+        ({"output": 2}, "output="),
+        ({"output": True}, "output="),
+    ],
+}
+
+
+@pytest.mark.parametrize("function", REFUSED)
+def test_settings_that_there_are_not_are_refused(function):
+    for given, message in REFUSED[function]:
+        with pytest.raises(ValueError, match=message):
+            function(*case("two classes"), **given)
 
 
 @pytest.mark.parametrize("kind", [float, object, np.int16])
@@ -253,12 +272,6 @@ def test_settings_of_numpy_are_stored_as_plain_ones():
 def test_names_of_scores_may_come_from_an_iterator():
     """A check read it, and there was no score left."""
     assert list(penalized_gini.importances(*case("two classes"), iter(["ufi"]))) == ["ufi"]
-
-
-def test_choices_of_mdi_oob_that_there_are_not_are_refused():
-    for choice in ({"rows": "all"}, {"divide_by": "n"}, {"output": 2}, {"output": True}):
-        with pytest.raises(ValueError, match=next(iter(choice))):
-            splitcredit.mdi_oob(*case("two classes"), **choice)
 
 
 @pytest.mark.parametrize("name", ["values", "two classes"])

@@ -202,14 +202,6 @@ def test_air_takes_order_and_names_of_the_features_from_a_fitted_model():
         splitcredit.air(RandomForestClassifier, X, y)
 
 
-@pytest.mark.parametrize(
-    "given", [{"attribution": "sage"}, {"rows": "all"}, {"weigh_by": "x"}, {"output": "d"}]
-)
-def test_choices_that_there_are_not_are_refused(given):
-    with pytest.raises(ValueError, match=f"{next(iter(given))}="):
-        splitcredit.oob_importance(*case("two classes"), **given)
-
-
 @pytest.mark.parametrize("kind", ["classes", "values"])
 def test_air_is_mdi_minus_that_of_the_shadows(kind):
     X, y = whole_numbers(kind, 80, 4)
@@ -331,16 +323,6 @@ def test_a_seed_is_a_whole_number_from_0(method, seed):
     model = RandomForestRegressor(2, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"random_state=.*whole number"):
         method(model, X, y, random_state=seed)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("alpha", np.nan), ("penalty", "a"), ("per_row", "no"), ("min_child_oob", 1.5)],
-)
-def test_settings_of_penalized_gini_are_checked(name, value):
-    forest, X, y = case("values")
-    with pytest.raises(ValueError, match=f"{name}="):
-        splitcredit.penalized_gini(forest, X, y, **{name: value})
 
 
 def test_mda_has_other_orders_for_another_seed_and_for_another_tree():

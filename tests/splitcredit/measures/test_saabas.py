@@ -7,24 +7,15 @@ import pytest
 from treeinterpreter import treeinterpreter
 
 import twins
-from forests import DRAWN, FITTED, fitted, grow, leaf, rows_on_thresholds, split
-from splitcredit import explain, to_forest
+from forests import DRAWN, FITTED, fitted, forest_and_rows, grow, leaf, split
+from splitcredit import explain
 
 CLASSIFIERS = [n for n in FITTED if hasattr(fitted(n)[0], "classes_")]
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", [*DRAWN, *FITTED])
 def test_saabas_equals_the_twin(name):
-    forest = DRAWN[name]()
-    X = rows_on_thresholds(forest, 100)
-    ours = explain(forest, X, "saabas").values
-    assert twins.largest_error(ours, twins.saabas(forest, X)) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("name", FITTED)
-def test_saabas_of_fitted_forests_equals_the_twin(name):
-    model, X, _ = fitted(name)
-    forest, X = to_forest(model), X[::23]
+    forest, X = forest_and_rows(name, 23)
     ours = explain(forest, X, "saabas").values
     assert twins.largest_error(ours, twins.saabas(forest, X)) <= twins.ROUNDING
 

@@ -336,6 +336,8 @@ BAD = [
     ({"X": np.zeros((0, 3)), "y": []}, r"X has no rows: .* pass at least one"),
     ({"y": ["class 0"]}, r"y has shape \(1,\), expected \(2,\): one target for each row of X"),
     ({"y": [0, 1]}, r"y holds \['0', '1'\], which are no classes .*among \['class 0', 'class 1'\]"),
+    # Red if the class below the mask counts.
+    ({"y": np.ma.array(["class 0", "class 1"], mask=[False, True])}, r"y has masked values: leave"),
     ({"background": np.zeros((1, 2))}, r"background: X has 2 features"),
     ({"background": np.zeros((0, 3))}, r"background has no rows: pass rows of the training data"),
     (
@@ -366,24 +368,11 @@ def test_bad_targets_of_regressors_are_refused(y, message):
         sage_of(grow([leaf(2.0)], 2), np.zeros((1, 2)), y)
 
 
-def test_masked_classes_are_refused():
-    """Red if the class below the mask counts."""
-    y = np.ma.array(["class 0", "class 1"], mask=[False, True])
-    with pytest.raises(ValueError, match="y has masked values: leave them out"):
-        sage_of(stump(), np.zeros((2, 3)), y)
-
-
 @pytest.mark.parametrize("name", ["float64, <=", "sum with a base"])
 def test_cross_entropy_is_refused_where_predictions_are_no_probabilities(name):
     forest, X, _, y, _ = drawn(name)
     with pytest.raises(ValueError, match=r'probabilities of classes, .* are not: use loss="mse"'):
         sage_of(forest, X, y, loss="cross_entropy")
-
-
-def test_exact_values_of_many_features_are_refused():
-    forest = grow([leaf(2.0)], 16)
-    with pytest.raises(ValueError, match=r'2\*\*16 are too many: use algorithm="sampled"'):
-        sage_of(forest, np.zeros((1, 16)), [0], algorithm="exact")
 
 
 @pytest.mark.parametrize("n_permutations", [2, 511, 1300])
@@ -460,20 +449,17 @@ def test_raw_scores_of_classes_are_refused(name, loss):
             sage_of(given, X, y, loss=loss, algorithm="exact")
 
 
-def test_isolation_forests_have_no_target():
-    """The message spoke of classes."""
+def test_models_without_a_target_or_with_too_many_features_are_refused_as_such():
+    """Of isolation forests the message spoke of classes."""
     X, y = whole_numbers("values", 90, 3, 4)
-    model = IsolationForest(n_estimators=3, random_state=0).fit(X)
     with pytest.raises(ValueError, match="an isolation forest, which predicts the length"):
-        sage_of(model, X, y)
-
-
-@pytest.mark.parametrize("shape", [(90, 2), (90,)])
-def test_several_targets_are_refused_as_such(shape):
-    X, y = whole_numbers("values", 90, 3, 4)
-    model = RandomForestRegressor(3, random_state=0).fit(X, np.c_[y, -y])
-    with pytest.raises(ValueError, match=r"several targets, .'y0', 'y1'.*a model for each"):
-        sage_of(model, X, np.zeros(shape))
+        sage_of(IsolationForest(n_estimators=3, random_state=0).fit(X), X, y)
+    of_two_targets = RandomForestRegressor(3, random_state=0).fit(X, np.c_[y, -y])
+    for targets in (np.zeros((90, 2)), np.zeros(90)):
+        with pytest.raises(ValueError, match=r"several targets, .'y0', 'y1'.*a model for each"):
+            sage_of(of_two_targets, X, targets)
+    with pytest.raises(ValueError, match=r'2\*\*16 are too many: use algorithm="sampled"'):
+        sage_of(grow([leaf(2.0)], 16), np.zeros((1, 16)), [0], algorithm="exact")
 
 
 @pytest.mark.parametrize("bytes_of_table", [None, 0])

@@ -136,7 +136,10 @@ def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
     assert twins.largest_error(all_rounds.predict(X)[:, 0], theirs) <= FLOAT32
 
 
-@pytest.mark.parametrize("name", ["trees for each", "vectors", "vectors of classes", "quantiles"])
+NAMES = ["trees for each", "vectors", "vectors, one tree", "vectors of classes", "quantiles"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_several_targets(name):
     X, rng = drawn()
     y, parameters = X[:, :2] + X[:, 2:], {"tree_method": "hist"}
@@ -148,10 +151,11 @@ def test_several_targets(name):
     if name == "quantiles":
         y = y[:, 0]
         parameters |= {"objective": "reg:quantileerror", "quantile_alpha": [0.2, 0.7]}
-    booster = train(parameters, X, y)
+    booster = train(parameters, X, y, rounds=1 if "one tree" in name else 3)
     forest = to_forest(booster)
     theirs = booster.predict(xgboost.DMatrix(X), output_margin=True)
     assert twins.largest_error(forest.predict(X), theirs) <= FLOAT32
+    assert forest.several_targets == ("classes" not in name)
     assert name != "vectors" or forest.cover[0] == len(X)  # XGBoost adds the hessians of all up
     classes = name == "vectors of classes"
     assert forest.output_names == (("0", "1", "2") if classes else ("y0", "y1"))
@@ -164,15 +168,6 @@ def test_a_classifier_of_several_targets_has_a_score_for_each():
     assert forest.output_names == ("y0=1", "y1=1")
     theirs = model.predict(X, output_margin=True)
     assert twins.largest_error(forest.predict(X), theirs) <= FLOAT32
-
-
-def test_one_tree_with_a_value_for_each_target_is_read():
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    booster = train({"multi_strategy": "multi_output_tree", "max_depth": 2}, X, X, rounds=1)
-    forest = to_forest(booster)
-    assert forest.n_trees == 1 and forest.several_targets
-    assert twins.largest_error(forest.predict(X), booster.predict(xgboost.DMatrix(X))) <= FLOAT32
-    assert not to_forest(train({"max_depth": 2}, X, X[:, 0], rounds=1)).several_targets
 
 
 @pytest.mark.parametrize("missing", [-1.0, 0.0, np.inf])

@@ -29,14 +29,6 @@ def case():
     return to_forest(model), X, y, order
 
 
-def test_a_reference_without_rows_is_refused():
-    forest, X, y, order = case()
-    given = (y[:2], order[:2], [1], X[:0], 2)
-    with pytest.raises(ValueError, match="the reference has no rows: pass at least one"):
-        randomizing.randomized_rmse(forest, X[:2], *given)
-    randomizing.randomized_rmse(forest, X[:2], *given[:3], X[:1], 2)  # one will do
-
-
 def test_randomized_predictions_equal_the_definition():
     forest, X, y, order = case()
     X, y, order, reference = X[:6], y[:6], order[:6], X[50:90]
@@ -90,26 +82,21 @@ def test_rows_targets_and_rankings_are_put_together_as_given():
 
 def test_randomizing_refuses_what_does_not_fit():
     forest, X, y, order = case()
-    function = randomizing.randomized_rmse
-    with pytest.raises(ValueError, match=r"y has shape \(3,\)"):
-        function(forest, X, y[:3], order, [1], X)
-    with pytest.raises(ValueError, match="expected 442 rows"):
-        function(forest, X, y, order[:3], [1], X)
+    of_three, row = forests.random_forest(0, n_features=3, n_outputs=3), np.zeros((1, 3))
+    for given, message in (
+        ((forest, X, y[:3], order, [1], X), r"y has shape \(3,\)"),
+        ((forest, X, y, order[:3], [1], X), "expected 442 rows"),
+        ((forest, X, y, order, [1], X, 0), "n_draws=0: expected a whole number"),
+        ((forest, X, y, order, [11], X), r"k=11 is not in 1\.\.10"),
+        ((forest, X, y, order, [], X), "ks is empty: pass at least one number of features"),
+        ((forest, X, y, order, [1], X[:0]), "the reference has no rows: pass at least one"),
+        ((of_three, row, [0.0], [[0]], [1], row), "3 outputs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            randomizing.randomized_rmse(*given)
+    randomizing.randomized_rmse(forest, X[:2], y[:2], order[:2], [1], X[:1], 2)  # one row will do
     with pytest.raises(ValueError, match=r"sets have shape \(442, 10\) and dtype bool, expected"):
         randomizing.randomized_predictions(forest, X, order > 3, X)
-    with pytest.raises(ValueError, match="n_draws=0: expected a whole number"):
-        function(forest, X, y, order, [1], X, 0)
-    with pytest.raises(ValueError, match=r"k=11 is not in 1\.\.10"):
-        function(forest, X, y, order, [11], X)
-    with pytest.raises(ValueError, match="3 outputs"):
-        function(
-            forests.random_forest(0, n_features=3, n_outputs=3),
-            np.zeros((1, 3)),
-            [0.0],
-            [[0]],
-            [1],
-            np.zeros((1, 3)),
-        )
 
 
 def test_rows_may_be_chosen_by_a_mask():
@@ -146,12 +133,6 @@ def test_seeds_of_samples_and_draws_are_whole_numbers_from_0(seed):
             ValueError, match=r"random_state=.*: expected a whole number, at least 0"
         ):
             measure()
-
-
-def test_no_numbers_of_features_are_refused():
-    forest, X, y, order = case()
-    with pytest.raises(ValueError, match="ks is empty: pass at least one number of features"):
-        randomizing.randomized_rmse(forest, X, y, order, [], X)
 
 
 def test_numbers_of_features_may_come_from_an_iterator_and_are_no_single_number():

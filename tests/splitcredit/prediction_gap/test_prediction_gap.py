@@ -536,23 +536,6 @@ def test_a_sample_is_counted():
     assert checked_scale(noise, 0.5, pairs(3)[0]).tolist() == [0.5] * 7
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda: Uniform(0.0),
-        lambda: Empirical([]),
-        lambda: Empirical([[1.0]]),
-        lambda: Empirical([np.nan]),
-        lambda: Marginal([1.0]),
-        lambda: Marginal([[np.inf]]),
-        lambda: Marginal([[1.0, 2.0]]).draw(np.random.default_rng(0), (3, 3)),
-    ],
-)
-def test_perturbations_check_what_they_are_given(wrong):
-    with pytest.raises(ValueError, match=r"expected|must be"):
-        wrong()
-
-
 @pytest.mark.parametrize("noise", [Normal(2.0), Laplace(), Uniform()])
 def test_a_feature_of_scale_0_does_not_move(noise):
     """Red if its distance to a threshold, here 0, is divided by the scale."""

@@ -292,6 +292,13 @@ def test_sums_of_tenths_meet_thresholds_as_the_model_has_them(library, noise):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda: Uniform(0.0), "expected"),
+        (lambda: Empirical([]), "must be"),
+        (lambda: Empirical([[1.0]]), "must be"),
+        (lambda: Empirical([np.nan]), "must be"),
+        (lambda: Marginal([1.0]), "must be"),
+        (lambda: Marginal([[np.inf]]), "must be"),
+        (lambda: Marginal([[1.0, 2.0]]).draw(np.random.default_rng(0), (3, 3)), "expected"),
         (lambda: Empirical(np.ma.masked_array([1.0, 9.0], [0, 1])), "values has masked values"),
         (lambda: Empirical(np.array([1, 2], "m8[s]")), "values has dates or times"),
         (lambda: Marginal(np.ma.masked_array([[1.0, 9.0]], [[0, 1]])), "X has masked values"),
@@ -299,7 +306,7 @@ def test_sums_of_tenths_meet_thresholds_as_the_model_has_them(library, noise):
         (lambda: Marginal(pd.DataFrame({"a": pd.date_range("2020", periods=3)})), "not numeric"),
     ],
 )
-def test_samples_are_read_as_rows_are(make, message):
+def test_perturbations_check_what_they_are_given(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 

@@ -211,7 +211,9 @@ def test_nan_is_refused_where_it_is_perturbed_and_followed_elsewhere():
         ({"scale": -1.0}, "scale is -1.0"),
         ({"features": [0, 7]}, "features: 7 is neither an index below 7"),
         ({"features": np.ones((2, 3), bool)}, r"features is a mask \(2, 3\)"),
+        ({"counts": [100.9]}, "whole numbers"),
         ({"numbers": [0, -1]}, "numbers must be 2 whole numbers"),
+        ({"numbers": [0.7, 1]}, "numbers must be 2 whole numbers"),
         (
             {"pool": np.zeros((2, 7, 5), np.float32)},
             r"\(2, 7, 5\).* 2 columns and 10 samples",
@@ -288,13 +290,6 @@ def test_exact_gaps_do_not_depend_on_chunks_of_rows(monkeypatch):
     monkeypatch.setattr(optimum, "CHUNK", 1)
     row_by_row = exact_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
     assert [a.tobytes() for a in row_by_row] == [a.tobytes() for a in at_once]
-
-
-@pytest.mark.parametrize("given", [{"counts": [100.9]}, {"counts": [5], "numbers": [0.7]}])
-def test_numbers_of_samples_and_pairs_are_whole(given):
-    forest, X = boosted()
-    with pytest.raises(ValueError, match="whole numbers"):
-        sampling.pg2_sampled(forest, X[:1], [0], scale=1.0, **given)
 
 
 @pytest.mark.parametrize("number", [{"n_streams": 0}, {"n_samples": -1}, {"n_samples": 10.0}])

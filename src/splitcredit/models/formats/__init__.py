@@ -1,8 +1,4 @@
-"""Fitted models: what is known of each library, in one class and file a library, and `Forest`.
-
-`FORMATS` lists the classes, and `format_of` gives the one of a model. What they do not know, such
-as pipelines and names of columns, is done here for all of them.
-"""
+"""Fitted models: what is known of each library, in one class and file a library, and `Forest`."""
 
 from __future__ import annotations
 
@@ -52,24 +48,14 @@ _OF_ONE_TARGET = ("leaf_count", "count")
 
 
 def format_of(model) -> Format:
-    """The format of a model without pipelines around it, or of a path.
-
-    Of anything else, such as a Forest, a `Format` that knows nothing.
-    """
+    """Find the format of an unwrapped model or path; of others a `Format` that knows nothing."""
     if isinstance(model, Forest):  # the most frequent question, for single rows
         return _OTHER
     return next((one for one in (_FILE, *FORMATS) if one.recognizes(model)), _OTHER)
 
 
 def unwrap(model) -> tuple[object, Steps]:
-    """What is left of a model without pipelines and searches around it, nested as they may be.
-
-    sklearn.exceptions.NotFittedError if a search is not fitted. ValueError if a search did not keep
-    its best estimator, or a pipeline does not end in a model.
-
-    Of a fitted search the best estimator is taken, of a pipeline the last step, of a
-    FrozenEstimator what it holds. Everything else is returned as it is.
-    """
+    """What is left of a model without pipelines and searches around it, and the steps before it."""
     inner, pipelines, row_changing = inside(model)
     return inner, Steps(pipelines, format_of(inner).absent, row_changing)
 
@@ -96,9 +82,8 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
         of the transformed features; of a fitted search, such as GridSearchCV, the best estimator;
         of a FrozenEstimator what it holds.
     X_train : array-like (n_train, n_features), optional
-        The training rows, as the pipeline was fitted on them if there is one; only the hash of
-        what the trees see is kept, so that measures which need these rows (out-of-bag ones) can
-        tell whether they were given the right ones.
+        The training rows, as the pipeline was fitted on them if there is one. Only the hash of
+        what the trees see is kept, by which out-of-bag measures know these rows.
 
     Returns
     -------
@@ -114,8 +99,8 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
         If the model is not fitted.
     ValueError
         If the model has something that a Forest cannot express, such as linear leaves; a file
-        holds no model; or `X_train` is given and a step of the pipeline made other rows of it in
-        training, such as a TargetEncoder.
+        holds no model; or a step of the pipeline, such as a TargetEncoder, made other rows of
+        `X_train` in training.
 
     Notes
     -----
@@ -127,10 +112,9 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     AdaBoost gives its ``decision_function``, an isolation forest the mean length of a row's paths.
 
     XGBoost, LightGBM, CatBoost and HistGradientBoosting keep no impurity, and that of the trees of
-    AdaBoost and of isolation forests is not of what they predict. All these have the variance of
-    the leaf values below each node, weighted by cover and named "leaf variance": what the squared
-    error would be if the targets were the tree's predictions. MDI and local MDI are in its units,
-    the square of those of the raw score.
+    AdaBoost and of isolation forests is not of what they predict. All these have the "leaf
+    variance" of the values below each node, weighted by cover: what the squared error would be if
+    the targets were the tree's predictions, in squared units of the raw score.
 
     Examples
     --------

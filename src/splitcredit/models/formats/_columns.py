@@ -16,17 +16,7 @@ _BY_COLUMN = ("categories_", "bin_edges_", "bsplines_")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
-    """Rows that a pipeline was given, and the column of them that each feature was made of.
-
-    Parameters
-    ----------
-    rows : array or DataFrame (n_samples, n_columns), or None
-        Not a copy.
-    names : tuple of str, n_columns long
-        Of the columns that the pipeline was fitted on.
-    column : tuple of int, n_features long
-        -1 for a feature that was made of several columns, or in a way that is not known.
-    """
+    """Rows that a pipeline was given, names of its columns, and the one of each feature or -1."""
 
     rows: Any
     names: tuple[str, ...]

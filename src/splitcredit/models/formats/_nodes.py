@@ -26,6 +26,12 @@ class NoTreesError(UnsupportedModelError):
         super().__init__(f"cannot convert {full_name(model)} to a Forest{reason}")
 
 
+def refuse_damaged(is_damaged, what) -> None:
+    """Raise a ValueError if a model contradicts itself; of files `named_if_damaged` says which."""
+    if is_damaged:
+        raise ValueError(f"{what}: save it again")
+
+
 # Where models of other packages keep the one that they are made around.
 INNER = ("detector_", "model_", "booster_", "boosters[i]")
 
@@ -35,6 +41,24 @@ def inner_model(model) -> str | None:
     own = getattr(model, "__dict__", {})
     of_class = type(model)
     return next((n for n in INNER if n.partition("[")[0] in own or hasattr(of_class, n)), None)
+
+
+def unknown_model(model, reason="") -> UnsupportedModelError:
+    """The error that a model cannot be converted, with the one that it is made around, if any."""
+    held = inner_model(model)
+    if held is None:
+        return NoTreesError(model, reason)
+    return UnsupportedModelError(
+        f"cannot convert {full_name(model)} to a Forest: explain model.{held}, if that is a model "
+        "of trees"
+    )
+
+
+def not_fitted(model) -> Exception:
+    """The error that a model is not fitted."""
+    from sklearn.exceptions import NotFittedError
+
+    return NotFittedError(f"this {type(model).__name__} is not fitted: call fit(X, y) first")
 
 
 def no_booster(model, name) -> UnsupportedModelError:
@@ -54,16 +78,12 @@ def summarized(arrays, leaf_value, offsets, model, column=None, n_outputs=1) -> 
     The mean is the prediction of a row that stops at the node (Saabas' method needs it). The
     variance is an impurity where a library keeps none: its decrease at a split is the decrease of
     the squared error if the targets were the tree's own predictions, as in figure 1 of
-    lundberg2017. Both are built up from the leaves:
+    lundberg2017. Both are built up from the leaves, without a difference of near-equal sums:
     ``mean = s m_L + (1 - s) m_R`` and ``variance = s v_L + (1 - s) v_R + s (1 - s) (m_L - m_R)^2``
-    with s the left child's share of the cover; no difference of near-equal sums is taken.
+    with s the left child's share of the cover, which must not be 0 of 0.
 
-    Returns the arrays with ``value``, ``impurity`` and ``tree_offsets``. ValueError if both
-    children of a node have cover 0; the message names model and tree.
-
-    `arrays` has the children of each node as indices behind their parent, -1 at a leaf, and the
-    cover. Of values (n_nodes, n_outputs) the variances are added. With one value in each leaf,
-    `column` is the output of each tree, and the other columns of ``value`` are 0.
+    Variances of several values in a leaf are added. With one value in each, `column` is the output
+    of each tree, and the other columns of ``value`` are 0.
     """
     of_nodes = arrays["left"], arrays["right"], arrays["cover"]
     values = leaf_value.T if leaf_value.ndim == 2 else [leaf_value]
@@ -109,10 +129,7 @@ def class_names(classes, n_outputs) -> tuple:
 
 
 def frozen(arrays: dict, but: str = "") -> dict:
-    """The arrays marked read-only: handed over, so that Forest need not copy them.
-
-    `but` names a field that is no array.
-    """
+    """The arrays marked read-only, so that Forest need not copy them; `but` is no array."""
     for name, array in arrays.items():
         if name != but:
             array.flags.writeable = False
@@ -126,14 +143,7 @@ def members_of(words) -> np.ndarray:
 
 
 def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding) -> dict:
-    """Fields of a Forest for splits by categories: columns, thresholds and `Categories`.
-
-    Returns a dict: ``column``, ``threshold`` and ``categories``; nothing without splits and
-    labels.
-
-    `members` are the codes of the categories in the subset of each of `nodes`, and `left` says
-    whether they go left. For `labels` and `coding` see `Categories`.
-    """
+    """Fields of a Forest for splits of `nodes` by the codes of categories in `members`."""
     if not len(nodes) and not len(labels):
         return {}
     number_of: dict[tuple, int] = {}

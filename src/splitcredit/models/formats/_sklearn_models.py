@@ -1,50 +1,46 @@
-"""Scikit-learn models to `Forest`: every model that is a plain mean or sum of trees."""
+"""Scikit-learn models that are a plain mean or sum of trees: as a Forest, and what they predict."""
 
 from __future__ import annotations
 
+import numpy as np
+from joblib import parallel_config
 from sklearn import ensemble, tree
 from sklearn.base import is_classifier
-from sklearn.exceptions import NotFittedError
 
 from splitcredit.models.forest import Forest
-from splitcredit.models.formats import (
-    _means,
-    _nodes,
-    _sklearn_boosting,
-    _sklearn_trees,
-    _sklearn_votes,
-)
+from splitcredit.models.formats import _nodes, _sklearn_means, _sklearn_sums, format_of
+from splitcredit.models.formats.own import with_names
 
 # Class -> attribute that fitting sets, and what makes the fields of a Forest.
 _MODELS = {
-    tree.DecisionTreeClassifier: ("tree_", _sklearn_trees.tree),
-    tree.DecisionTreeRegressor: ("tree_", _sklearn_trees.tree),
-    ensemble.RandomForestClassifier: ("estimators_", _sklearn_trees.forest),
-    ensemble.RandomForestRegressor: ("estimators_", _sklearn_trees.forest),
-    ensemble.ExtraTreesClassifier: ("estimators_", _sklearn_trees.forest),
-    ensemble.ExtraTreesRegressor: ("estimators_", _sklearn_trees.forest),
-    ensemble.BaggingClassifier: ("estimators_", _sklearn_trees.bagging),
-    ensemble.BaggingRegressor: ("estimators_", _sklearn_trees.bagging),
-    ensemble.VotingClassifier: ("estimators_", _means.vote),
-    ensemble.VotingRegressor: ("estimators_", _means.vote),
-    ensemble.AdaBoostClassifier: ("estimators_", _sklearn_votes.ada_boost),
-    ensemble.IsolationForest: ("estimators_", _sklearn_votes.isolation_forest),
-    ensemble.GradientBoostingClassifier: ("estimators_", _sklearn_boosting.gradient),
-    ensemble.GradientBoostingRegressor: ("estimators_", _sklearn_boosting.gradient),
-    ensemble.HistGradientBoostingClassifier: ("_predictors", _sklearn_boosting.histogram),
-    ensemble.HistGradientBoostingRegressor: ("_predictors", _sklearn_boosting.histogram),
+    tree.DecisionTreeClassifier: ("tree_", _sklearn_means.tree),
+    tree.DecisionTreeRegressor: ("tree_", _sklearn_means.tree),
+    ensemble.RandomForestClassifier: ("estimators_", _sklearn_means.forest),
+    ensemble.RandomForestRegressor: ("estimators_", _sklearn_means.forest),
+    ensemble.ExtraTreesClassifier: ("estimators_", _sklearn_means.forest),
+    ensemble.ExtraTreesRegressor: ("estimators_", _sklearn_means.forest),
+    ensemble.BaggingClassifier: ("estimators_", _sklearn_means.bagging),
+    ensemble.BaggingRegressor: ("estimators_", _sklearn_means.bagging),
+    ensemble.VotingClassifier: ("estimators_", _sklearn_means.vote),
+    ensemble.VotingRegressor: ("estimators_", _sklearn_means.vote),
+    ensemble.AdaBoostClassifier: ("estimators_", _sklearn_sums.ada_boost),
+    ensemble.IsolationForest: ("estimators_", _sklearn_sums.isolation_forest),
+    ensemble.GradientBoostingClassifier: ("estimators_", _sklearn_sums.gradient),
+    ensemble.GradientBoostingRegressor: ("estimators_", _sklearn_sums.gradient),
+    ensemble.HistGradientBoostingClassifier: ("_predictors", _sklearn_sums.histogram),
+    ensemble.HistGradientBoostingRegressor: ("_predictors", _sklearn_sums.histogram),
 }
 # The same of other packages, by name, as they need not be installed. A quantile forest is explained
 # by the mean of its trees, as any forest is.
 _OF_OTHERS = {
-    ("sksurv", "SurvivalTree"): ("tree_", _sklearn_votes.survival),
-    ("sksurv", "RandomSurvivalForest"): ("estimators_", _sklearn_votes.survival),
-    ("sksurv", "ExtraSurvivalTrees"): ("estimators_", _sklearn_votes.survival),
+    ("sksurv", "SurvivalTree"): ("tree_", _sklearn_sums.survival),
+    ("sksurv", "RandomSurvivalForest"): ("estimators_", _sklearn_sums.survival),
+    ("sksurv", "ExtraSurvivalTrees"): ("estimators_", _sklearn_sums.survival),
     ("sksurv", "GradientBoostingSurvivalAnalysis"): (
         "estimators_",
-        _sklearn_votes.cox_boosting,
+        _sklearn_sums.cox_boosting,
     ),
-    ("quantile_forest", "BaseForestQuantileRegressor"): ("estimators_", _sklearn_trees.forest),
+    ("quantile_forest", "BaseForestQuantileRegressor"): ("estimators_", _sklearn_means.forest),
 }
 # Name of a class that is no mean or sum of trees -> why, and what can be explained in its place.
 # By name: importing all of them would take time.
@@ -79,7 +75,7 @@ def convert(model) -> Forest:
     """Convert one fitted scikit-learn model; see `splitcredit.to_forest`."""
     fitted, fields = _kind(model)
     if not hasattr(model, fitted):
-        raise NotFittedError(f"this {type(model).__name__} is not fitted: call fit(X, y) first")
+        raise _nodes.not_fitted(model)
     try:
         return Forest(**fields(model, _labels(model)))
     except AttributeError as error:
@@ -107,13 +103,7 @@ def _kind(model):
                 f"cannot convert {name} to a Forest{reason}: explain {inner}, if that is a model "
                 "of trees"
             )
-    held = _nodes.inner_model(model)
-    if held is not None:
-        raise _nodes.UnsupportedModelError(
-            f"cannot convert {_nodes.full_name(model)} to a Forest: explain model.{held}, if that "
-            "is a model of trees"
-        )
-    raise _nodes.NoTreesError(model, reason)
+    raise _nodes.unknown_model(model, reason)
 
 
 def _labels(model):
@@ -158,3 +148,92 @@ def _labels_of_outputs(model):
     if boosted and len(model.classes_) < 3:
         return _nodes.of_two_classes(model.classes_)
     return {"output_names": tuple(model.classes_)}
+
+
+def raw(model, forest, X):
+    """The raw prediction of a model, by fewer checks than its own method makes."""
+    if type(model).__module__.startswith("sksurv."):
+        return model.predict(np.asarray(X))
+    if type(model).__module__.startswith("quantile_forest."):  # which predicts quantiles
+        return _mean_of_trees(model.estimators_, X)
+    of_trees = None if forest.categories is not None else _mean(model, X)
+    if of_trees is not None:
+        return of_trees
+    X = with_names(model, X)
+    if hasattr(model, "_raw_predict") and hasattr(model, "_baseline_prediction"):
+        return model._raw_predict(_with_objects_for_labels(model, X), n_threads=1)
+    with parallel_config(backend="sequential"):  # whatever its n_jobs: processes take long to start
+        if isinstance(model, ensemble.IsolationForest):
+            return _path_length(model, X)
+        if not is_classifier(model):
+            return model.predict(X)
+        if hasattr(model, "learning_rate"):
+            return model.decision_function(X)
+        fractions = model.predict_proba(X)
+    # Of several targets scikit-learn gives a list.
+    return np.concatenate(fractions, axis=1) if isinstance(fractions, list) else fractions
+
+
+def _with_objects_for_labels(model, X):
+    """Rows with objects where scikit-learn keeps labels, which it cannot compare with numbers."""
+    if model.is_categorical_ is None:
+        return X
+    labels = model._preprocessor.named_transformers_["encoder"].categories_
+    features = np.flatnonzero(model.is_categorical_).tolist()
+    of_objects = [j for j, own in zip(features, labels, strict=True) if own.dtype == object]
+    if isinstance(X, np.ndarray):
+        return X.astype(object) if of_objects and X.dtype.kind in "biuf" else X
+    if not hasattr(X, "iloc"):  # tables of other libraries tell a column of text without any
+        return X
+    numbers = [j for j in of_objects if getattr(X.dtypes.iloc[j], "kind", "O") in "biuf"]
+    return X.astype({X.columns[j]: object for j in numbers}) if numbers else X
+
+
+def _mean(model, X):
+    """What scikit-learn's forests, bags and votes predict, without slow checks; None of others."""
+    forests = (
+        ensemble.RandomForestClassifier,
+        ensemble.RandomForestRegressor,
+        ensemble.ExtraTreesClassifier,
+        ensemble.ExtraTreesRegressor,
+    )
+    X = np.ascontiguousarray(X, np.float32)
+    if any(format_of(model).replaced_method(model, name) for name in ("predict", "predict_proba")):
+        return None
+    if isinstance(model, tree.BaseDecisionTree):
+        return _mean_of_trees([model], X)
+    if isinstance(model, forests):
+        return _mean_of_trees(model.estimators_, X)
+    if isinstance(model, (ensemble.BaggingClassifier, ensemble.BaggingRegressor)):
+        pairs = zip(model.estimators_, model.estimators_features_, strict=True)
+        parts, shares = [_mean(one, X[:, own]) for one, own in pairs], None
+    elif isinstance(model, (ensemble.VotingClassifier, ensemble.VotingRegressor)):
+        parts, shares = (
+            [_mean(one, X) for one in model.estimators_],
+            _sklearn_means.vote_weights(model),
+        )
+    else:
+        return None
+    if any(part is None for part in parts):
+        return None
+    if hasattr(model, "classes_"):  # of which a part may know some only
+        whole = np.zeros((len(parts), len(X), len(model.classes_)))
+        for of_part, part, one in zip(whole, parts, model.estimators_, strict=True):
+            of_part[:, np.asarray(one.classes_, int)] = part
+        parts = whole
+    return np.average(parts, axis=0, weights=shares)
+
+
+def _mean_of_trees(trees, X):
+    """Mean of the values of the leaves, with those of all targets beside one another."""
+    X = np.ascontiguousarray(X, np.float32)
+    values = sum(one.tree_.predict(X) for one in trees) / len(trees)
+    if values.ndim == 2:
+        return values
+    counts = trees[0].tree_.n_classes
+    return np.concatenate([values[:, k, :n] for k, n in enumerate(counts)], axis=1)
+
+
+def _path_length(model, X):
+    """Mean length of the paths, from the score ``-2 ** (-length / c)``."""
+    return -_sklearn_sums.mean_length(model.max_samples_) * np.log2(-model.score_samples(X))

@@ -82,11 +82,7 @@ class Columns(Sequence):
 
 
 def read(content: bytes | bytearray):
-    """Decode a document; arrays with a type become `Typed`, objects of one form `Columns`.
-
-    ValueError if the document ends early, gives a length that goes beyond its end, or has a marker
-    that XGBoost does not write.
-    """
+    """Decode a document; arrays with a type become `Typed`, objects of one form `Columns`."""
     try:
         return _value(content, 0)[0]
     except (IndexError, KeyError, struct.error) as error:

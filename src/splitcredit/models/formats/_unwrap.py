@@ -6,24 +6,13 @@ import sys
 from dataclasses import dataclass, replace
 
 from splitcredit.models.forest import Forest
-from splitcredit.models.formats import _columns
+from splitcredit.models.formats import _columns, _nodes
 from splitcredit.rows.tables import dense, with_text
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What rows go through before they come to the trees.
-
-    Parameters
-    ----------
-    pipelines : tuple of fitted sklearn Pipelines that transform, in the order of their use
-    absent : float
-        What the model takes an entry for that a sparse matrix does not store: XGBoost takes it for
-        missing, the others for 0.
-    row_changing : str
-        Name and kind of a step that gave the model other training rows than it makes of the same
-        rows now; empty if there is none.
-    """
+    """What rows go through before the trees, and a step that made other rows in training."""
 
     pipelines: tuple = ()
     absent: float = 0.0
@@ -46,11 +35,7 @@ class Steps:
         return dense(X, self.absent) if self.pipelines else X
 
     def training_rows(self, X):
-        """Training rows as the trees saw them when they were grown.
-
-        ValueError if a step made other rows in training, by cross-fitting or by drawing. They may
-        be random, and are not kept.
-        """
+        """Training rows as the trees saw them; ValueError if a step made other rows in training."""
         if self.row_changing:
             raise ValueError(
                 f"the step {self.row_changing} gave the model other training rows than transform "
@@ -149,10 +134,7 @@ def _row_changing_step(pipeline):
 
 
 def _is_cross_fitted(transformer):
-    """Whether fit_transform encodes each row by the targets of other rows, as transform does not.
-
-    Encoders of that name in other packages do not all do so.
-    """
+    """Whether fit_transform of scikit-learn's encoder takes the targets of other rows."""
     return any(
         base.__name__ == "TargetEncoder" and base.__module__.startswith("sklearn.")
         for base in type(transformer).__mro__
@@ -177,6 +159,4 @@ def _best_of(search):
             f"this {name} was fitted with refit=False and has no best estimator: fit it with "
             "refit=True, or pass a fitted model"
         )
-    from sklearn.exceptions import NotFittedError
-
-    raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
+    raise _nodes.not_fitted(search)

@@ -76,13 +76,7 @@ class Format:
         """The Forest of a model; see `splitcredit.to_forest` for errors."""
         if isinstance(model, Forest):
             return model
-        held = _nodes.inner_model(model)
-        if held is not None:
-            raise _nodes.UnsupportedModelError(
-                f"cannot convert {_nodes.full_name(model)} to a Forest: explain model.{held}, if "
-                "that is a model of trees"
-            )
-        raise _nodes.NoTreesError(model)
+        raise _nodes.unknown_model(model)
 
     def called(self, model) -> str:
         """What a model is called in messages."""
@@ -93,10 +87,7 @@ class Format:
         return Units()
 
     def has_link(self, model) -> bool:
-        """Whether a model predicts a function of the sum of its trees.
-
-        A model whose objective is its user's own predicts the sum itself.
-        """
+        """Whether a model predicts a function of the sum of its trees."""
         return False
 
     def predicts_raw(self, model) -> bool:
@@ -104,10 +95,7 @@ class Format:
         return False
 
     def no_mean(self, model) -> str:
-        """Why the prediction of a regressor is no mean of y; empty if it is one, or not known.
-
-        The squared error and the share of the variance that is explained judge means only.
-        """
+        """Why the prediction of a regressor is no mean of y; empty if it is one, or not known."""
         objective = self.objective_of_no_mean(model)
         if objective is None:
             return ""
@@ -133,10 +121,7 @@ class Format:
         return None
 
     def own_prediction(self, model, forest, X) -> Any:
-        """Raw prediction of a model by its library, or None; it may raise any error.
-
-        The rows have the order of the features of the Forest, or are in a container of the library.
-        """
+        """Raw prediction of rows or a container by the library, or None; it may raise any error."""
         return None
 
     def replaced_method(self, model, name: str) -> Any:
@@ -160,10 +145,7 @@ class Format:
         return None
 
     def rows(self, X):
-        """The rows of a container, as a sparse matrix, array or DataFrame.
-
-        ValueError if the container has not kept its rows, or not as they were.
-        """
+        """The rows of a container, as a matrix or table; ValueError if it does not hold them."""
         return X
 
     def offsets(self, X, forest) -> np.ndarray | None:
@@ -175,10 +157,7 @@ class Format:
         return X.slice(list(range(min(n, X.num_row()))))
 
     def own_features(self, model) -> dict[str, list[int]]:
-        """Positions of features that only the library can turn into numbers, by their kind.
-
-        A model that has any is explained by its library: see `own_shap_values`.
-        """
+        """Positions of features that only the library can turn into numbers, by their kind."""
         return {}
 
     def own_shap_values(self, model) -> Any:

@@ -22,6 +22,7 @@ import numpy as np
 
 from splitcredit.models.forest import Forest
 from splitcredit.models.formats import _nodes
+from splitcredit.models.formats._nodes import refuse_damaged
 from splitcredit.models.formats.base import Boosted
 from splitcredit.models.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 from splitcredit.rows.names import as_known, check_columns, labels_of_columns, with_columns
@@ -85,9 +86,7 @@ class CatBoost(Boosted):
                 f"cannot convert {name} to a Forest: give the fitted model"
             )
         if not model.is_fitted():
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
+            raise _nodes.not_fitted(model)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
             model.save_model(str(path), format="json")
@@ -184,12 +183,7 @@ class ShapValues:
             return np.asarray(self._model.get_feature_importance(container, type=kind))
 
     def container(self, X):
-        """Rows as a Pool with the kinds of features of the model, as a table, and their number.
-
-        The table, None of a Pool, is an array or DataFrame with columns in the order of the
-        features. No Pool is empty: that of no rows has a meaningless one. ValueError if X does not
-        fit the model.
-        """
+        """Rows as a Pool that is not empty, as a table in order of features, and their count."""
         from catboost import Pool
 
         names = list(self.feature_names)
@@ -260,7 +254,7 @@ def from_content(content, name) -> Forest:
     names_given = ids != [""] * len(ids)
     # An empty name is replaced by the position.
     names = tuple(text or (str(j) if names_given else f"x{j}") for j, text in enumerate(ids))
-    _check_features(features, name)
+    _check_features(features)
     scale, bias = content["scale_and_bias"]
     scale, bias = _numbers([scale], "scale_and_bias")[0], _numbers(bias, "scale_and_bias")
     arrays = _flat(content, features, scale, len(bias), name)
@@ -307,27 +301,24 @@ def _flat(content, features, scale, n_outputs, name):
 def _numbers(given, what):
     """A list of numbers, float64; CatBoost takes others for 0, and has 64 bits for whole ones."""
     is_list = isinstance(given, list) and {int, float} >= set(map(type, given))
-    if not is_list or any(type(x) is int and not -(2**63) <= x < 2**63 for x in given):
-        raise ValueError(f"{what} must have lists of numbers: save it again")
+    is_damaged = not is_list or any(type(x) is int and not -(2**63) <= x < 2**63 for x in given)
+    refuse_damaged(is_damaged, f"{what} must have lists of numbers")
     return np.array(given, float)
 
 
-def _check_features(features, name):
+def _check_features(features):
     """Refuse features that are not the columns in their order, or have gaps of an unknown kind."""
     for j, one in enumerate(features):
         place, gaps = one.get("flat_feature_index", 0), one.get("nan_value_treatment", "AsIs")
-        if type(place) is not int or place != j or gaps not in ("AsIs", "AsFalse", "AsTrue"):
-            raise ValueError(
-                f"feature {j} of this {name} has flat_feature_index {place!r} and "
-                f"nan_value_treatment {gaps!r}, which are no place and no rule: save it again"
-            )
+        is_damaged = type(place) is not int or place != j
+        is_damaged |= gaps not in ("AsIs", "AsFalse", "AsTrue")
+        refuse_damaged(is_damaged, f"feature {j} is at {place!r}, and a NaN goes {gaps!r}")
 
 
 def _checked_weights(weights):
     """Covers of leaves; of a damaged file they may be anything."""
     weights = _numbers(weights, "leaf_weights")
-    if not (weights >= 0).all():
-        raise ValueError("leaf_weights must be numbers that are not negative: save it again")
+    refuse_damaged(not (weights >= 0).all(), "leaf_weights must not be negative")
     return weights
 
 
@@ -343,11 +334,9 @@ def _oblivious(tree, borders, n_outputs):
     """Node arrays of a full binary tree, one level after the other."""
     splits = tree.get("splits") or []
     depth = len(splits)
-    if len(tree["leaf_values"]) != n_outputs << min(depth, 62):
-        raise ValueError(
-            f"a tree of {depth} splits has {len(tree['leaf_values'])} leaf_values, and {n_outputs} "
-            "outputs: save it again"
-        )
+    n_values = len(tree["leaf_values"])
+    is_damaged = n_values != n_outputs << min(depth, 62)
+    refuse_damaged(is_damaged, f"a tree of {depth} splits has {n_values} leaf_values")
     n_inner = 2**depth - 1
     feature, threshold = np.zeros(2 * n_inner + 1, int), np.zeros(2 * n_inner + 1)
     for level, split in enumerate(reversed(splits)):
@@ -383,8 +372,8 @@ def _nested(tree, borders, n_outputs):
         right.append(-1)
         own = node["value"] if is_leaf else 0
         own = _numbers(own if isinstance(own, list) else [own], "value")
-        if is_leaf and len(own) != n_outputs:
-            raise ValueError(f"a leaf has {len(own)} values for {n_outputs} outputs: save it again")
+        is_damaged = is_leaf and len(own) != n_outputs
+        refuse_damaged(is_damaged, f"a leaf has {len(own)} values for {n_outputs} outputs")
         value.append(np.broadcast_to(own, n_outputs))
         cover.append(_checked_weights([node["weight"]])[0] if is_leaf else 0.0)
         if not is_leaf:
@@ -399,11 +388,7 @@ def _as_dict(feature, threshold, left, right, value, cover):
 
 
 def _labels_of_outputs(info, n_outputs, name):
-    """Classes or targets as fields of a Forest.
-
-    The one output of a binary classifier is the score of class 1. Labels of which a row may have
-    several are kept as classes are, but each is a target of its own, with such an output.
-    """
+    """Classes or targets as fields of a Forest; a binary score is that of class 1."""
     parameters = info.get("class_params") or {}
     # With a given number of classes there are no names, and the classes are numbers.
     known = parameters.get("class_to_label") or []

@@ -9,11 +9,7 @@ from splitcredit.rows.tables import records
 
 
 def rows_in(X, model=None):
-    """The rows of a container, or of dicts as a DataFrame; anything else as it is.
-
-    Returns sparse matrix, array or DataFrame (n_samples, n_features). ValueError if the container
-    has not kept its rows, or not as they were.
-    """
+    """The rows of a container, or of dicts as a DataFrame; anything else as it is."""
     X = records(X, model)
     library = _library_of_container(X)
     return X if library is None else library.rows(X)

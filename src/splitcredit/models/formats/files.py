@@ -11,11 +11,7 @@ from splitcredit.results.stored import named_if_damaged
 
 
 class ModelFile(Format):
-    """Paths of files that a library has saved.
-
-    FileNotFoundError if there is no such file. ValueError if it holds no model of these libraries,
-    one that is damaged, or one that a Forest cannot express.
-    """
+    """Paths of files that a library has saved; ValueError if one holds no whole model."""
 
     has_units = True
 

@@ -18,7 +18,7 @@ import numpy as np
 from splitcredit.kernels.readers import decimals, lines
 from splitcredit.models.forest import CLOSE_TO_MISSING, Forest
 from splitcredit.models.formats import _nodes
-from splitcredit.models.formats._nodes import members_of, subset_fields
+from splitcredit.models.formats._nodes import members_of, refuse_damaged, subset_fields
 from splitcredit.models.formats.base import Boosted
 from splitcredit.models.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 
@@ -27,14 +27,7 @@ from splitcredit.models.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 # begins, and the bitsets.
 _SINGLE = ("num_leaves", "is_linear", "num_cat")
 _LEAVES = ("leaf_value", "leaf_count")
-_SPLITS = (
-    "split_feature",
-    "threshold",
-    "decision_type",
-    "left_child",
-    "right_child",
-    "internal_count",
-)
+_SPLITS = "split_feature threshold decision_type left_child right_child internal_count".split()
 _BITSETS = ("cat_boundaries", "cat_threshold")
 # Bits of decision_type; where NaN goes, and what counts as missing besides.
 _BY_CATEGORY, _DEFAULT_LEFT, _ZERO, _NAN = 1, 2, 4, 8
@@ -134,9 +127,7 @@ def _booster(model, name):
     from lightgbm import LGBMRegressor
 
     if not model.__sklearn_is_fitted__():
-        from sklearn.exceptions import NotFittedError
-
-        raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
+        raise _nodes.not_fitted(model)
     # Objectives of regression take no notice of it.
     if model.get_params().get("pred_early_stop") and not isinstance(model, LGBMRegressor):
         raise ValueError(
@@ -167,19 +158,16 @@ def check_whole(text, name) -> None:
     head, *trees = inside.split("\nTree=")
     values = dict(line.partition("=")[::2] for line in head.split("\n"))
     sizes = values.get("tree_sizes", "x " * len(trees)).split()  # there are none in former releases
-    if not is_whole or "feature_names" not in values or len(trees) != len(sizes):
-        raise ValueError(
-            f"the {name} is incomplete, it ends after {len(trees)} of {len(sizes)} trees: save it "
-            "again with save_model"
-        )
+    is_cut = not is_whole or "feature_names" not in values or len(trees) != len(sizes)
+    refuse_damaged(is_cut, f"the {name} is incomplete, {len(trees)} of {len(sizes)} trees are left")
     n_names = len(values.pop("feature_names").split(" "))
     n_features = int(values.get("max_feature_idx", -1)) + 1
     are_joined = any("=" in value or "average_output" in value for value in values.values())
     are_joined |= not all(tree.endswith("\n") for tree in trees)  # an empty line ends each
     are_joined |= "\0" in text or "\r" in text
     is_cut = "tree_sizes" in values and sizes != [str(len(f"Tree={tree}\n")) for tree in trees]
-    if are_joined or is_cut or not len(values["feature_infos"].split()) == n_features == n_names:
-        raise ValueError(f"the {name} is damaged, its head is not that of its trees: save it again")
+    is_cut |= not len(values["feature_infos"].split()) == n_features == n_names
+    refuse_damaged(are_joined or is_cut, f"the {name} is damaged, its head is of other trees")
 
 
 def _inside(text):
@@ -202,11 +190,11 @@ def from_pieces(pieces, name, classes=None) -> Forest:
     trees = _Trees(pieces, name)
     # Of all blanks LightGBM replaces only this one in names.
     features = tuple(head["feature_names"].split(" "))
-    n_outputs = _n_outputs(head, len(trees.n_leaves), name)
+    n_outputs = _n_outputs(head, len(trees.n_leaves))
     averaged = "average_output" in head
     arrays, decision = _flat(trees, n_outputs, averaged, name)
     by_category = np.flatnonzero(decision & _BY_CATEGORY)
-    members = _members(trees, arrays, by_category, name)
+    members = _members(trees, arrays, by_category)
     missing_value = _missing_value(
         arrays["feature"], decision, features, by_category, members, name
     )
@@ -236,15 +224,12 @@ def from_pieces(pieces, name, classes=None) -> Forest:
     )
 
 
-def _n_outputs(head, n_trees, name):
+def _n_outputs(head, n_trees):
     """Trees of a round, one for each class; refused where the head contradicts itself."""
     n_outputs = int(head["num_tree_per_iteration"])
     n_classes = int(head.get("num_class", n_outputs))
-    if n_outputs != n_classes or n_trees % n_outputs:
-        raise ValueError(
-            f"this {name} has {n_outputs} trees a round, {n_classes} classes and {n_trees} trees: "
-            "each round has a tree for every class; save it again"
-        )
+    found = f"there are {n_outputs} trees a round, {n_classes} classes and {n_trees} trees"
+    refuse_damaged(n_outputs != n_classes or n_trees % n_outputs, found)
     return n_outputs
 
 
@@ -258,7 +243,7 @@ class _Trees:
     """The trees of a model's text: where the contents of their keys are, and how many leaves."""
 
     def __init__(self, pieces, name):
-        self._text, self._name = "".join(map(_lines_of_trees, pieces)).encode(), name
+        self._text = "".join(map(_lines_of_trees, pieces)).encode()
         self._characters = np.frombuffer(self._text, np.uint8)
         keys = (*_SINGLE, *_LEAVES, *_SPLITS, *_BITSETS)
         begins, ends = lines.find(self._text, keys)
@@ -276,34 +261,24 @@ class _Trees:
         self.read("num_leaves", np.arange(n_trees), one, leaves)
         self.n_leaves = self.whole("num_leaves", leaves).astype(np.int64)
         # Each leaf has a value, of two characters at least with what parts it from the next.
-        if self.n_leaves.min(initial=1) < 1 or 2 * self.n_leaves.sum() > len(self._text):
-            raise ValueError(f"this {name} has fewer values of leaves than num_leaves says")
+        is_damaged = self.n_leaves.min(initial=1) < 1
+        is_damaged |= 2 * self.n_leaves.sum() > len(self._text)
+        refuse_damaged(is_damaged, "there are fewer values of leaves than num_leaves says")
 
     def read(self, key, places, lengths, out, also=None) -> np.ndarray:
-        """Write the numbers that each tree has for a key.
-
-        Returns int64 (n_trees,). How many numbers each tree has. ValueError if a tree has another
-        number of them, or something that is no number.
-
-        `places` is where in `out` the first number of each tree goes, `lengths` how many it must
-        have, and `also` another number that it may have.
-        """
+        """Write the numbers of a key to the places of their trees, and return their counts."""
         begins, ends = self._places[key]
         counts = decimals.read(self._characters, begins, ends, places, lengths, out)
-        if ((counts != lengths) & (counts != (lengths if also is None else also))).any():
-            raise ValueError(
-                f"this {self._name} has {counts.sum()} {key}, expected {lengths.sum()}"
-            )
+        is_damaged = (counts != lengths) & (counts != (lengths if also is None else also))
+        found = f"it has {counts.sum()} {key}, expected {lengths.sum()}"
+        refuse_damaged(is_damaged.any(), found)
         return counts
 
     def whole(self, key, numbers) -> np.ndarray:
         """The numbers of a key as int32; ValueError if they are no whole numbers of this type."""
         with np.errstate(invalid="ignore"):
             whole = numbers.astype(np.int32)
-        if (whole != numbers).any():
-            raise ValueError(
-                f"this {self._name} has {key} that are no whole numbers: save it again"
-            )
+        refuse_damaged((whole != numbers).any(), f"it has {key} that are no whole numbers")
         return whole
 
     def texts(self, key) -> list[str]:
@@ -321,10 +296,7 @@ def _lines_of_trees(piece):
 
 
 def _missing_value(features_of_nodes, decision, features, by_category, members, name):
-    """0 if the model was fitted with zero_as_missing, else None.
-
-    Of splits by categories LightGBM takes no notice of the bit.
-    """
+    """0 if the model was fitted with zero_as_missing, else None; splits by categories ignore it."""
     is_number = decision & _BY_CATEGORY == 0
     zero = is_number & (decision & _ZERO != 0)
     if not zero.any():
@@ -345,7 +317,7 @@ def _missing_value(features_of_nodes, decision, features, by_category, members, 
     return 0.0
 
 
-def _members(trees, arrays, by_category, name):
+def _members(trees, arrays, by_category):
     """The categories that go left at each of some nodes, which split by categories."""
     bitsets, n_bitsets = [], []
     for bounds, words in zip(*map(trees.texts, _BITSETS), strict=True):
@@ -356,17 +328,15 @@ def _members(trees, arrays, by_category, name):
     # A split keeps the number of its bitset within the tree as its threshold.
     tree = np.searchsorted(arrays["tree_offsets"], by_category, side="right") - 1
     said, number = trees.n_by_category, arrays["threshold"][by_category].astype(np.int64)
-    if said[said > 0].tolist() != n_bitsets or not ((number >= 0) & (number < said[tree])).all():
-        raise ValueError(f"this {name} has other splits by categories than num_cat says")
+    is_damaged = said[said > 0].tolist() != n_bitsets
+    is_damaged |= not ((number >= 0) & (number < said[tree])).all()
+    refuse_damaged(is_damaged, "there are other splits by categories than num_cat says")
     first = np.concatenate([[0], np.cumsum(said, dtype=np.int64)])
     return [bitsets[k] for k in first[tree] + number]
 
 
 def _labels(text):
-    """Labels of the categories of each column of type ``category``, in their order.
-
-    None if the model was not fitted on a DataFrame.
-    """
+    """Labels of the categories of each column of type ``category``; None without a DataFrame."""
     line = _categories_line(text)
     return tuple(tuple(own) for own in json.loads(line)) if line.startswith("[") else None
 
@@ -376,10 +346,7 @@ def _categories_line(text):
 
 
 def _flat(trees, n_outputs, averaged, name):
-    """Node arrays of a Forest, and the decision type of each node, which is 0 at leaves.
-
-    Of each tree first come the inner nodes, then the leaves.
-    """
+    """Node arrays, inner nodes of each tree before its leaves, and decision types, 0 at leaves."""
     n_leaves = trees.n_leaves
     n_splits, n_nodes = n_leaves - 1, 2 * n_leaves - 1
     offsets = np.concatenate([[0], np.cumsum(n_nodes)])

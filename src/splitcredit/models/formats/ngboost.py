@@ -1,8 +1,4 @@
-"""NGBoost: an output for each parameter of the distribution, a sum of trees.
-
-The trees are scikit-learn's, each for one parameter, with the scale of its round and the learning
-rate.
-"""
+"""NGBoost: an output for each parameter of the distribution, a sum of scikit-learn's trees."""
 
 from __future__ import annotations
 
@@ -24,14 +20,12 @@ class NGBoost(Sklearn):
     def forest(self, model):
         from sklearn.tree import BaseDecisionTree
 
-        from splitcredit.models.formats._sklearn_trees import KIND, stacked
-        from splitcredit.models.formats._sklearn_votes import of_leaves
+        from splitcredit.models.formats._sklearn_means import KIND, stacked
+        from splitcredit.models.formats._sklearn_sums import of_leaves
 
         rounds = getattr(model, "base_models", [])
         if not rounds:
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"this {type(model).__name__} is not fitted: call fit(X, y) first")
+            raise _nodes.not_fitted(model)
         estimators = [one for of_round in rounds for one in of_round]
         if not all(isinstance(one, BaseDecisionTree) for one in estimators):
             raise _nodes.UnsupportedModelError(

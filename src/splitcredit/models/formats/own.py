@@ -18,14 +18,7 @@ _ALIKE = 1e-6
 
 
 def check(opened, offset=None, piece=None, of_class=False) -> None:
-    """Compare a few rows with what the model itself predicts, if it is at hand and can do that.
-
-    ValueError if they differ by more than rounding can make; the message says by how much.
-
-    `opened` is an `Opened` model, `offset` what is added to each row beside the trees. Of `piece`,
-    attributions of the first rows to all outputs, the totals are compared; without it the
-    prediction of the trees. `of_class` says whether the predicted class counts, too.
-    """
+    """Compare totals of `piece`, or of the trees, with what the model predicts for a few rows."""
     library, inner, forest = opened.format, opened.inner, opened.forest
     X, table = opened.given, opened.rows
     n_samples = table.shape[0] if piece is None else len(piece.values)
@@ -88,11 +81,7 @@ def as_the_model_takes_them(forest, rows):
 
 
 def check_replaced(model, rows, of_class=False) -> None:
-    """Compare what a subclass has in place of a method of its library with that method.
-
-    ValueError if they differ. Rows are a table, or a function that cuts it. Which class is
-    predicted counts only `of_class`.
-    """
+    """Compare what a subclass has in place of a method of its library with that method."""
     scores = "predict_proba", "decision_function", "score_samples"
     names = [name for name in scores if hasattr(model, name)]
     for name in [*names, "predict"] if of_class or not names else names:
@@ -120,11 +109,7 @@ def check_replaced(model, rows, of_class=False) -> None:
 
 
 def own_prediction(model, forest, X) -> np.ndarray | None:
-    """Raw prediction of a fitted model by its own library.
-
-    Returns float64 (n_samples, n_outputs), or None if the model is of no library, such as a Forest,
-    or fails. See `Format.own_prediction` for the parameters.
-    """
+    """Raw prediction by the model's own library, (n_samples, n_outputs); None if it fails."""
     try:
         raw = format_of(model).own_prediction(model, forest, X)
         return None if raw is None else np.asarray(raw, np.float64).reshape(-1, forest.n_outputs)

@@ -1,7 +1,4 @@
-"""Scikit-learn, and packages whose models are its estimators: what its models mean.
-
-The modules that make forests of them load scikit-learn, and so are loaded with the first model.
-"""
+"""Scikit-learn, and packages whose models are its estimators: what its models mean."""
 
 from __future__ import annotations
 
@@ -77,16 +74,16 @@ class Sklearn(Format):
         """Of gradient boosting that starts from the predictions of a model (init)."""
         if not type(model).__name__.startswith("GradientBoosting"):
             return None
-        from splitcredit.models.formats import _sklearn_boosting
+        from splitcredit.models.formats import _sklearn_sums
 
-        if not _sklearn_boosting.starts_from_model(model) or hasattr(model.init_, "strategy"):
+        if not _sklearn_sums.starts_from_model(model) or hasattr(model.init_, "strategy"):
             return None
-        return _sklearn_boosting.from_zero(model), partial(_sklearn_boosting.start_of, model)
+        return _sklearn_sums.from_zero(model), partial(_sklearn_sums.start_of, model)
 
     def own_prediction(self, model, forest, X):
-        from splitcredit.models.formats import _sklearn_predictions
+        from splitcredit.models.formats import _sklearn_models
 
-        return _sklearn_predictions.raw(model, forest, X)
+        return _sklearn_models.raw(model, forest, X)
 
     def is_slow(self, model):
         return any(base.__name__ in _SLOW for base in type(model).__mro__)

@@ -18,7 +18,7 @@ import numpy as np
 
 from splitcredit.models.forest import Forest
 from splitcredit.models.formats import _nodes, _ubjson
-from splitcredit.models.formats._nodes import subset_fields
+from splitcredit.models.formats._nodes import refuse_damaged, subset_fields
 from splitcredit.models.formats.base import Boosted
 from splitcredit.models.formats.units import BINARY, SOFTMAX, SQUARED, VALUE
 from splitcredit.rows.tables import named
@@ -40,8 +40,7 @@ _LEAST = np.float32(1e-6)
 
 def _logit(p):
     """The log-odds of a probability; at its ends, as XGBoost has it in single precision."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"base_score is {p}, and it must be a probability: save the model again")
+    refuse_damaged(not 0 <= p <= 1, f"base_score is {p}, and it must be a probability")
     if _LEAST < p < 1 - _LEAST:
         return math.log(p) - math.log1p(-p)
     clipped = np.clip(np.float32(p), _LEAST, 1 - _LEAST)
@@ -83,18 +82,11 @@ class XGBoost(Boosted):
     )
     containers: ClassVar[dict] = {"DMatrix": "base_margin", "QuantileDMatrix": "base_margin"}
     units_by_objective: ClassVar[dict] = {
-        "binary:logistic": BINARY,
-        "binary:logitraw": BINARY,
-        "reg:logistic": BINARY,
-        "multi:softmax": SOFTMAX,
-        "multi:softprob": SOFTMAX,
-        "reg:linear": SQUARED,
-        "reg:squarederror": SQUARED,
-        "reg:absoluteerror": VALUE,
-        "reg:pseudohubererror": VALUE,
-        "reg:quantileerror": VALUE,
-        "reg:expectileerror": VALUE,
-        "reg:squaredlogerror": VALUE,
+        **dict.fromkeys(("binary:logistic", "binary:logitraw", "reg:logistic"), BINARY),
+        **dict.fromkeys(("multi:softmax", "multi:softprob"), SOFTMAX),
+        **dict.fromkeys(("reg:linear", "reg:squarederror"), SQUARED),
+        **dict.fromkeys(("reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror"), VALUE),
+        **dict.fromkeys(("reg:expectileerror", "reg:squaredlogerror"), VALUE),
     }
     linked = (
         *("binary:hinge", "binary:logistic", "count:poisson", "reg:gamma", "reg:logistic"),
@@ -117,11 +109,8 @@ class XGBoost(Boosted):
     def forest_of_content(self, content, name):
         learner = content["learner"]
         n_features = int(learner["learner_model_param"]["num_feature"])
-        if n_features > _MOST_UNNAMED and not learner.get("feature_names"):
-            raise ValueError(
-                f"num_feature of the {name} is {n_features}, and it names none of them: pass the "
-                "Booster if that is so"
-            )
+        is_damaged = n_features > _MOST_UNNAMED and not learner.get("feature_names")
+        refuse_damaged(is_damaged, f"it names none of its {n_features} features")
         return from_content(content, name)
 
     def forest(self, model):
@@ -136,14 +125,13 @@ class XGBoost(Boosted):
         name, classes, missing = type(model).__name__, None, None
         booster, rounds = model, None
         if isinstance(model, XGBModel):
-            _check_wrapper(model, name)
+            if not model.__sklearn_is_fitted__():
+                raise _nodes.not_fitted(model)
             missing = None if model.missing is None or math.isnan(model.missing) else model.missing
             classes = getattr(model, "classes_", None)
             booster, rounds = _booster_and_rounds(model)
         if not isinstance(booster, Booster):
-            raise _nodes.UnsupportedModelError(
-                f"cannot convert {name} to a Forest: give the Booster or the fitted model"
-            )
+            raise _nodes.no_booster(booster, name)
         # XGBoost shares the writing between threads that then wait in a loop, which takes several
         # times as long as the work.
         raw = _one_thread().submit(booster.save_raw, "ubj").result()
@@ -239,21 +227,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_one_thread.cache_clear)
 
 
-def _check_wrapper(model, name):
-    from sklearn.exceptions import NotFittedError
-
-    if not model.__sklearn_is_fitted__():
-        raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
-
-
 def from_content(content, name, rounds=None, classes=None, missing=None) -> Forest:
     """The Forest of a decoded model of the given name, up to a number of rounds."""
     learner = content["learner"]
     parameters = learner["learner_model_param"]
     n_features = int(parameters["num_feature"])
     names = learner.get("feature_names") or []
-    if names and len(names) != n_features:
-        raise ValueError(f"this {name} has {len(names)} names for {n_features} features")
+    is_damaged = names and len(names) != n_features
+    refuse_damaged(is_damaged, f"there are {len(names)} names for {n_features} features")
     features = tuple(names or [f"x{j}" for j in range(n_features)])
     trees, column, weights = _trees(learner, name, rounds)
     offsets = _offsets(trees)
@@ -284,20 +265,14 @@ def _n_targets(learner):
 
 
 def _check_outputs(learner, trees, column, name):
-    """Refuse a model whose trees are of other outputs than it says that it has.
-
-    Each round grows a tree for every output, or one whose leaves have a value for each.
-    """
+    """Refuse a model whose trees are of other outputs than it says that it has."""
     expected = max(int(learner["learner_model_param"]["num_class"]), 1) * _n_targets(learner)
     n_values = max(_leaf_sizes(trees))
     if n_values > 1:
         _refuse_former_vectors(trees, name)
     n_outputs = n_values if n_values > 1 else column.max() + 1
-    if n_outputs != expected or column.min() < 0:
-        raise ValueError(
-            f"the trees of this {name} are of {n_outputs} outputs, and it says that it has "
-            f"{expected}: save it again"
-        )
+    is_damaged = n_outputs != expected or column.min() < 0
+    refuse_damaged(is_damaged, f"the trees are of {n_outputs} outputs, expected {expected}")
 
 
 def _trees(learner, name, rounds):
@@ -312,8 +287,8 @@ def _trees(learner, name, rounds):
     model = booster["gbtree"]["model"] if "gbtree" in booster else booster["model"]
     n_trees = len(model["trees"])
     expected = int(model.get("gbtree_model_param", {}).get("num_trees", n_trees))
-    if not expected == n_trees == len(model["tree_info"]):
-        raise ValueError(f"this {name} has {n_trees} trees, expected {expected}: save it again")
+    is_damaged = not expected == n_trees == len(model["tree_info"])
+    refuse_damaged(is_damaged, f"there are {n_trees} trees, expected {expected}")
     stop = None if rounds is None else int(_numbers(model["iteration_indptr"], np.int64)[rounds])
     trees = model["trees"][:stop]
     if not trees:
@@ -361,12 +336,12 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     for tree, start in zip(trees, offsets, strict=False):
         keys = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
         codes, split, first, size = (_numbers(tree[key], np.int64) for key in keys)
-        is_whole = np.array_equal(np.diff(np.append(first, len(codes))), size)
-        if not is_whole or (codes < 0).any() or (split < 0).any():
-            raise ValueError("the categories of splits contradict each other: save it again")
-        by_category = np.flatnonzero(_numbers(tree["split_type"], np.uint8))
-        if any(_is_split(arrays, new_index[start + k]) for k in {*by_category} ^ {*split}):
-            raise ValueError("split_type and categories_nodes are of different nodes")
+        is_damaged = not np.array_equal(np.diff(np.append(first, len(codes))), size)
+        is_damaged |= (codes < 0).any() or (split < 0).any()
+        refuse_damaged(is_damaged, "the categories of splits contradict each other")
+        other = {*np.flatnonzero(_numbers(tree["split_type"], np.uint8))} ^ {*split}
+        is_damaged = any(_is_split(arrays, new_index[start + k]) for k in other)
+        refuse_damaged(is_damaged, "split_type and categories_nodes are of different nodes")
         for k, a, n in zip(split, first, size, strict=True):
             if new_index[start + k] >= 0:  # it was not cut off
                 nodes.append(int(new_index[start + k]))
@@ -389,17 +364,13 @@ def _is_split(arrays, node):
 
 
 def _flat(trees, offsets, column, weights, n_outputs, name):
-    """Node arrays of a Forest; nodes cut off by pruning, which XGBoost keeps, are left out.
-
-    `source` is the number of each node before any is left out.
-    """
+    """Node arrays of a Forest without pruned nodes; `source` numbers the nodes before that."""
     is_vector = max(_leaf_sizes(trees)) > 1  # before XGBoost 2.0 a leaf with one value has 0
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
     leaf = left == -1
     default_left = _column(trees, "default_left")
-    if default_left.max() > 1:
-        raise ValueError("default_left must be 0 or 1: save it again")
+    refuse_damaged(default_left.max() > 1, "default_left must be 0 or 1")
     condition = _column(trees, "split_conditions").astype(np.float64)
     arrays = {
         "feature": np.where(leaf, np.int32(-1), _column(trees, "split_indices")),
@@ -492,8 +463,7 @@ def _column(trees, key):
             return np.array(given, np.float32)
         numbers = np.array(given)
         whole = numbers.astype(np.int32)
-        if (whole != numbers).any():
-            raise ValueError(f"{key} holds what is no whole number of 32 bits")
+        refuse_damaged((whole != numbers).any(), f"{key} has what is no whole number of 32 bits")
         return whole
     return _ubjson.joined(by_tree)
 
@@ -521,6 +491,6 @@ def _base(learner, n_outputs, name):
         )
     link = _LINKS[objective]
     scores = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
-    if len(scores) not in (1, n_outputs):
-        raise ValueError(f"this {name} has {len(scores)} base scores for {n_outputs} outputs")
+    is_damaged = len(scores) not in (1, n_outputs)
+    refuse_damaged(is_damaged, f"there are {len(scores)} base scores for {n_outputs} outputs")
     return np.resize([link(float(np.float32(s))) for s in scores], n_outputs)

@@ -1,4 +1,7 @@
-"""Scikit-learn's gradient boosting; the output is the raw score, before the loss's link."""
+"""Scikit-learn's sums of trees, and of votes, lengths of paths and risk scores at their leaves.
+
+Of gradient boosting the output is the raw score, before the loss's link.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,17 @@ from copy import copy
 import numpy as np
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.tree import BaseDecisionTree
 
 from splitcredit.models.formats import _nodes
 from splitcredit.models.formats._nodes import members_of, subset_fields
-from splitcredit.models.formats._sklearn_trees import KIND, allows_nan, stacked
+from splitcredit.models.formats._sklearn_means import KIND, allows_nan, stacked
 
 _CONSTANT = ("prior", "most_frequent", "constant")
 
 
 def gradient(model, labels) -> dict:
-    """Fields of the Forest of a GradientBoosting model.
-
-    The impurities are scikit-learn's own: the variance of what each tree was fitted to, as in its
-    ``feature_importances_``. Values of inner nodes are means of the leaves, because the loss's line
-    search sets new values for the leaves only.
-    """
+    """Fields of a GradientBoosting model; the impurities are scikit-learn's own."""
     base = _start(model)
     trees = [estimator.tree_ for estimator in model.estimators_.ravel()]
     arrays = stacked(trees, [tree.value[:, 0, :] for tree in trees], allows_nan(model))
@@ -127,3 +126,96 @@ def _subsets(model, arrays, nodes):
     labels = tuple(tuple(v for v in own if v == v) for own in encoder.categories_)
     coding = {"labels": labels, "labeled": labeled, "always": True}
     return subset_fields(arrays, model.n_features_in_, splits, members, True, **coding)
+
+
+def ada_boost(model, labels) -> dict:
+    """Fields of the Forest of AdaBoost over decision trees: its ``decision_function``.
+
+    Each tree votes with its weight for the class that is largest in the leaf, and with -1 / (K - 1)
+    of it for each of the K - 1 others. Of two classes the output is the score of the second minus
+    that of the first, as in scikit-learn.
+    """
+    for t, estimator in enumerate(model.estimators_):
+        if not isinstance(estimator, BaseDecisionTree):
+            raise _nodes.UnsupportedModelError(
+                f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}: "
+                "boost decision trees"
+            )
+    trees = [estimator.tree_ for estimator in model.estimators_]
+    weights = model.estimator_weights_[: len(trees)] / model.estimator_weights_.sum()
+    n_classes = len(model.classes_)
+    if n_classes < 2:
+        raise ValueError(f"this {type(model).__name__} knows one class only: there is no score")
+    votes = []
+    for estimator, weight in zip(model.estimators_, weights, strict=True):
+        predicted = estimator.classes_[estimator.tree_.value[:, 0, :].argmax(axis=1)]
+        is_class = predicted[:, None] == model.classes_
+        vote = np.where(is_class, weight, -weight / (n_classes - 1))
+        votes.append(vote[:, 1:] - vote[:, :1] if n_classes == 2 else vote)
+    arrays = stacked(trees, votes, allows_nan(model.estimators_[0]))
+    return of_leaves(model, arrays, labels, "sum")
+
+
+def isolation_forest(model, labels) -> dict:
+    """Fields of the Forest of an isolation forest: the mean length of a row's paths.
+
+    A leaf counts its depth and the mean length of the paths that a tree grown on its rows would
+    have (Liu, Ting and Zhou 2008, Eq. 1). Scikit-learn's score is ``-2 ** (-length / c)``, with c
+    that mean for `max_samples_` rows.
+    """
+    trees = [estimator.tree_ for estimator in model.estimators_]
+    lengths = [(_depths(t) + mean_length(t.n_node_samples))[:, None] for t in trees]
+    features = model.estimators_features_
+    arrays = stacked(trees, lengths, allows_nan(model), features=features)
+    fields = of_leaves(model, arrays, labels, "mean")
+    return {**fields, "output_names": ("path length",)}
+
+
+def of_leaves(model, arrays, labels, aggregate):
+    """Fields of a Forest whose inner nodes have the means of the leaves below them."""
+    offsets, name = arrays["tree_offsets"], type(model).__name__
+    arrays = _nodes.summarized(arrays, arrays["value"], offsets, name)
+    fields = {"criterion": _nodes.LEAF_VARIANCE, "aggregate": aggregate}
+    return {**arrays, **labels, **KIND, **fields}
+
+
+def _depths(tree):
+    """Number of edges from the root to each node."""
+    depth = np.zeros(tree.node_count)
+    for k in np.flatnonzero(tree.children_left >= 0):
+        depth[tree.children_left[k]] = depth[tree.children_right[k]] = depth[k] + 1
+    return depth
+
+
+def mean_length(n_rows):
+    """Mean length of the paths in isolation trees, by the number of rows of a tree."""
+    n = np.maximum(n_rows, 3).astype(float)
+    of_many = 2.0 * (np.log(n - 1.0) + np.euler_gamma) - 2.0 * (n - 1.0) / n
+    return np.select([n_rows <= 1, n_rows == 2], [0.0, 1.0], of_many)
+
+
+def survival(model, labels) -> dict:
+    """Fields of a survival tree or forest: its risk score, the sum of the cumulative hazards."""
+    estimators = getattr(model, "estimators_", [model])
+    values = [_risk(one) for one in estimators]
+    arrays = stacked([one.tree_ for one in estimators], values, True)
+    fields = of_leaves(model, arrays, labels, "mean")
+    return {**fields, "output_names": ("risk score",), "several_targets": False}
+
+
+def _risk(estimator):
+    """Risk score of every node: over the times with an event, unless only the score is kept."""
+    value = estimator.tree_.value
+    if value.shape[1:] == (1, 1):
+        return value[:, :, 0].copy()
+    return value[:, estimator.is_event_time_, 0].sum(axis=1, keepdims=True)
+
+
+def cox_boosting(model, labels) -> dict:
+    """Fields of GradientBoostingSurvivalAnalysis: the risk score of the Cox model."""
+    if model.loss != "coxph" or model.dropout_rate > 0:
+        raise _nodes.UnsupportedModelError(
+            f"this {type(model).__name__} predicts no sum of its trees: fit with loss='coxph' and "
+            "dropout_rate=0"
+        )
+    return {**gradient(model, labels), **KIND}
