@@ -21,9 +21,6 @@ import twins
 import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import air, explain, mda, mdi_oob, oob_importance, penalized_gini, to_forest, ufi
-from splitcredit.kernels import cache as kernel_cache
-from splitcredit.kernels.tree_shap import layout
-from splitcredit.kernels.walks import mda as mda_kernel
 from splitcredit.measures.mda import permutations
 from twins_tree_shap import tree_shap_by_sizes
 
@@ -202,14 +199,6 @@ def test_air_takes_order_and_names_of_the_features_from_a_fitted_model():
         splitcredit.air(RandomForestClassifier, X, y)
 
 
-@pytest.mark.parametrize(
-    "given", [{"attribution": "sage"}, {"rows": "all"}, {"weigh_by": "x"}, {"output": "d"}]
-)
-def test_choices_that_there_are_not_are_refused(given):
-    with pytest.raises(ValueError, match=f"{next(iter(given))}="):
-        splitcredit.oob_importance(*case("two classes"), **given)
-
-
 @pytest.mark.parametrize("kind", ["classes", "values"])
 def test_air_is_mdi_minus_that_of_the_shadows(kind):
     X, y = whole_numbers(kind, 80, 4)
@@ -333,16 +322,6 @@ def test_a_seed_is_a_whole_number_from_0(method, seed):
         method(model, X, y, random_state=seed)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("alpha", np.nan), ("penalty", "a"), ("per_row", "no"), ("min_child_oob", 1.5)],
-)
-def test_settings_of_penalized_gini_are_checked(name, value):
-    forest, X, y = case("values")
-    with pytest.raises(ValueError, match=f"{name}="):
-        splitcredit.penalized_gini(forest, X, y, **{name: value})
-
-
 def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
     """The twin takes its orders from the measure, so it would agree with any."""
     forest, X, y = case("values")
@@ -352,21 +331,3 @@ def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
     assert not np.array_equal(orders(0, 50), orders(1, 50))
     assert (np.sort(orders(0, 50), axis=1) == np.arange(50)).all()
     assert (orders(0, 50) != np.arange(50)).any(axis=1).all()
-
-
-def test_mda_does_not_depend_on_how_many_orders_are_held_at_once(monkeypatch):
-    forest, X, y = case("values")
-    values = splitcredit.mda(forest, X, y).values
-    monkeypatch.setattr(mda_kernel, "ORDERS", 1)
-    assert splitcredit.mda(forest, X, y).values.tobytes() == values.tobytes()
-
-
-@pytest.mark.parametrize("rows", ["inbag", "oob"])
-def test_tree_shap_of_bags_does_not_depend_on_chunks_of_trees(monkeypatch, rows):
-    """Trees behind the first chunk have bags of their own."""
-    forest, X, _ = case("three classes")
-    values = splitcredit.oob_attributions(forest, X, rows=rows).values
-    monkeypatch.setattr(layout, "CHUNK", 1)
-    monkeypatch.setattr(kernel_cache, "ARRAYS", kernel_cache.Cache(0))
-    in_chunks = splitcredit.oob_attributions(forest, X, rows=rows).values
-    assert in_chunks.tobytes() == values.tobytes()

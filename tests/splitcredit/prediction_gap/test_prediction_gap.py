@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.sparse import csr_matrix
 from sklearn.ensemble import RandomForestClassifier
 from xgboost import XGBRegressor
 
@@ -537,20 +538,25 @@ def test_a_sample_is_counted():
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("make", "message"),
     [
-        lambda: Uniform(0.0),
-        lambda: Empirical([]),
-        lambda: Empirical([[1.0]]),
-        lambda: Empirical([np.nan]),
-        lambda: Marginal([1.0]),
-        lambda: Marginal([[np.inf]]),
-        lambda: Marginal([[1.0, 2.0]]).draw(np.random.default_rng(0), (3, 3)),
+        (lambda: Uniform(0.0), "expected|must be"),
+        (lambda: Empirical([]), "expected|must be"),
+        (lambda: Empirical([[1.0]]), "expected|must be"),
+        (lambda: Empirical([np.nan]), "expected|must be"),
+        (lambda: Empirical(np.ma.masked_array([1.0, 9.0], [0, 1])), "values has masked values"),
+        (lambda: Empirical(np.array([1, 2], "m8[s]")), "values has dates or times"),
+        (lambda: Marginal([1.0]), "expected|must be"),
+        (lambda: Marginal([[np.inf]]), "expected|must be"),
+        (lambda: Marginal(np.ma.masked_array([[1.0, 9.0]], [[0, 1]])), "X has masked values"),
+        (lambda: Marginal(csr_matrix([[1.0, 9.0]])), "X is sparse"),
+        (lambda: Marginal(pd.DataFrame({"a": pd.date_range("2020", periods=3)})), "not numeric"),
+        (lambda: Marginal([[1.0, 2.0]]).draw(np.random.default_rng(0), (3, 3)), "expected|must be"),
     ],
 )
-def test_perturbations_check_what_they_are_given(wrong):
-    with pytest.raises(ValueError, match=r"expected|must be"):
-        wrong()
+def test_perturbations_check_what_they_are_given(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 @pytest.mark.parametrize("noise", [Normal(2.0), Laplace(), Uniform()])
