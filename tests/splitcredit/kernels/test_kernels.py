@@ -85,12 +85,9 @@ def by_pair_tables(forest, X, _):
     return matrix
 
 
-def subsets(forest, X, _):
-    return twins.tree_shap_by_subsets(forest, X)
-
-
-def pairs_by_subsets(forest, X, _):
-    return twins_interactions.interaction_matrix(forest, X)
+def of_rows(function, **given):
+    """Call a function that takes no background with a forest and rows."""
+    return lambda forest, X, _: function(forest, X, **given)
 
 
 def expectation(forest, _):
@@ -110,6 +107,8 @@ def interventional_by(limits, forest, X, background):
 # Limits that send leaves by small tables, by patterns, by pairs of rows, and by all three.
 WAYS = [(3, 64, 1), (0, 64), (0, 0), (2, 3, 1)]
 BY_NODES = (*DRAWN, *FITTED)
+SUBSETS = of_rows(twins.tree_shap_by_subsets)
+PAIRS_BY_SUBSETS = of_rows(twins_interactions.interaction_matrix)
 METHODS = {
     "mdi": Method(lambda f, *_: splitcredit.mdi(f), lambda f, *_: twins.mdi(f), kinds=BY_NODES),
     "mdi by trees": Method(
@@ -118,21 +117,16 @@ METHODS = {
         kinds=BY_NODES,
     ),
     "local_mdi": Method(
-        lambda f, X, _: explain(f, X, "local_mdi"),
+        of_rows(splitcredit.local_mdi),
         lambda f, X, _: twins.local_mdi(f, X)[:, :, None],
         100,
         kinds=BY_NODES,
     ),
-    "saabas": Method(
-        lambda f, X, _: explain(f, X, "saabas"),
-        lambda f, X, _: twins.saabas(f, X),
-        100,
-        kinds=BY_NODES,
-    ),
+    "saabas": Method(of_rows(splitcredit.saabas), of_rows(twins.saabas), 100, kinds=BY_NODES),
     **{
         f"tree_shap, {name}": Method(
-            lambda f, X, _, name=name: tree_shap(f, X, algorithm=name),
-            subsets,
+            of_rows(tree_shap, algorithm=name),
+            SUBSETS,
             20,
             kinds=SHALLOW if name == "tables" else DRAWN,
             baseline=expectation,
@@ -152,9 +146,9 @@ METHODS = {
         )
         for limits in WAYS
     },
-    "interactions": Method(lambda f, X, _: interactions(f, X), pairs_by_subsets, 5, 1, FOR_PAIRS),
+    "interactions": Method(of_rows(interactions), PAIRS_BY_SUBSETS, 5, 1, FOR_PAIRS),
     "interactions by tables": Method(
-        by_pair_tables, pairs_by_subsets, 5, 1, [k for k in FOR_PAIRS if k in SHALLOW]
+        by_pair_tables, PAIRS_BY_SUBSETS, 5, 1, [k for k in FOR_PAIRS if k in SHALLOW]
     ),
     "interactions against a background": Method(
         lambda f, X, Z: interactions(f, X, background=Z),
