@@ -59,7 +59,7 @@ def predict(forest, X) -> np.ndarray:
         leaves = [path[-1] for path in paths(forest, row)]
         for c in range(forest.n_outputs):
             total = math.fsum(forest.value[leaf, c] for leaf in leaves)
-            predictions[i, c] = _aggregate(forest, total) + forest.base[c]
+            predictions[i, c] = aggregated(forest, total) + forest.base[c]
     return predictions
 
 
@@ -109,14 +109,7 @@ def local_mdi(forest, X) -> np.ndarray:
 
     Both sums run over the whole difference i(t) - i(t_{x_m}); the parentheses are not printed.
     """
-    values = np.zeros((len(X), forest.n_features))
-    for i, row in enumerate(X):
-        terms = [[] for _ in range(forest.n_features)]
-        for path in paths(forest, row):
-            for t, child in pairwise(path):
-                terms[forest.feature[t]] += [forest.impurity[t], -forest.impurity[child]]
-        values[i] = [math.fsum(part) / forest.n_trees for part in terms]
-    return values
+    return -_rises(forest, X, forest.impurity[:, None])[:, :, 0] / forest.n_trees
 
 
 def saabas(forest, X) -> np.ndarray:
@@ -125,16 +118,20 @@ def saabas(forest, X) -> np.ndarray:
     The "path" method of lundberg2017, section 2, after Saabas (2014): the change of the node's
     prediction goes to the feature that the parent tests. No equation is printed.
     """
-    values = np.zeros((len(X), forest.n_features, forest.n_outputs))
+    return aggregated(forest, _rises(forest, X, forest.value))
+
+
+def _rises(forest, X, numbers):
+    """Sums, on each row's paths, of a child's numbers minus its parent's, by the tested feature."""
+    sums = np.zeros((len(X), forest.n_features, numbers.shape[1]))
     for i, row in enumerate(X):
-        visited = paths(forest, row)
-        for c in range(forest.n_outputs):
+        steps = [step for path in paths(forest, row) for step in pairwise(path)]
+        for c, number in enumerate(numbers.T):
             terms = [[] for _ in range(forest.n_features)]
-            for path in visited:
-                for t, child in pairwise(path):
-                    terms[forest.feature[t]] += [forest.value[child, c], -forest.value[t, c]]
-            values[i, :, c] = [_aggregate(forest, math.fsum(part)) for part in terms]
-    return values
+            for t, child in steps:
+                terms[forest.feature[t]] += [number[child], -number[t]]
+            sums[i, :, c] = [math.fsum(part) for part in terms]
+    return sums
 
 
 def expvalue(forest, row, known, number=float) -> list:
@@ -160,34 +157,47 @@ def expvalue(forest, row, known, number=float) -> list:
 
     for root in forest.tree_offsets[:-1]:
         g(root, number(1))
-    return [_aggregate(forest, s) + number(b) for s, b in zip(total, forest.base, strict=True)]
+    return [aggregated(forest, s) + number(b) for s, b in zip(total, forest.base, strict=True)]
 
 
 def tree_shap_by_subsets(forest, X, number=float, players=None) -> np.ndarray:
     """Shapley values by enumeration of all subsets: lundberg2017, Eq. 2 with Algorithm 1.
 
-    Eq. 2 is printed with the factor (M - |S|! - 1); |S|! (M - |S| - 1)! / M! is right. Each of the
-    players is a list of features that are known together; by default each feature is one.
+    Each of the players is a list of features that are known together; by default each feature is
+    one.
     """
     players = players or [[j] for j in range(forest.n_features)]
-    M = len(players)
-    values = np.zeros((len(X), M, forest.n_outputs), dtype=object)
-    everything = range(M)
-    for n, row in enumerate(X):
-        f = {
+    values = []
+    for row in X:
+        worth = {
             S: expvalue(forest, row, [j for i in S for j in players[i]], number)
-            for size in range(M + 1)
-            for S in combinations(everything, size)
+            for S in coalitions(len(players))
         }
-        for S, without_i in f.items():
-            for i in set(everything) - set(S):
-                weight = Fraction(
-                    math.factorial(len(S)) * math.factorial(M - len(S) - 1), math.factorial(M)
-                )
-                with_i = f[tuple(sorted((*S, i)))]
-                for c in range(forest.n_outputs):
-                    values[n, i, c] += number(weight) * (with_i[c] - without_i[c])
-    return values
+        values.append(shapley(worth, len(players), number))
+    return np.array(values)
+
+
+def coalitions(p) -> list[tuple]:
+    """All subsets of p players, as sorted tuples."""
+    return [S for size in range(p + 1) for S in combinations(range(p), size)]
+
+
+def shapley(worth, p, number=float) -> np.ndarray:
+    """Shapley values, (p, n_outputs), from the worth of all coalitions: lundberg2017, Eq. 2.
+
+    Eq. 2 is printed with the factor (M - |S|! - 1); |S|! (M - |S| - 1)! / M! is right.
+    """
+    added = math.fsum if number is float else sum
+    values = []
+    for i in range(p):
+        gains = []
+        for S in worth:
+            if i not in S:
+                weight = number(Fraction(orders(p)[len(S)], math.factorial(p)))
+                pairs = zip(worth[tuple(sorted((*S, i)))], worth[S], strict=True)
+                gains.append([weight * (with_i - without_i) for with_i, without_i in pairs])
+        values.append([added(of_output) for of_output in zip(*gains, strict=True)])
+    return np.array(values, float if number is float else object)
 
 
 @cache
@@ -196,5 +206,18 @@ def orders(m):
     return [math.factorial(size) * math.factorial(m - size - 1) for size in range(m)]
 
 
-def _aggregate(forest, total):
+def ways(forest, root):
+    """Every leaf below a node, and the path to it as triples of a node, left and the child."""
+    waiting = [(int(root), [])]
+    while waiting:
+        k, path = waiting.pop()
+        if forest.feature[k] < 0:
+            yield k, path
+            continue
+        for child, left in ((int(forest.left[k]), True), (int(forest.right[k]), False)):
+            waiting.append((child, [*path, (k, left, child)]))
+
+
+def aggregated(forest, total):
+    """The mean over the trees, of their sum; or the sum, where the forest adds its trees up."""
     return total / forest.n_trees if forest.aggregate == "mean" else total

@@ -8,6 +8,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 from scipy.stats import norm
 
+import twins
 from splitcredit.prediction_gap.exact_gap import pg2
 
 INF = math.inf
@@ -19,19 +20,16 @@ def leaves_of_trees(forest):
     Features whose interval is the whole line are left out. Values are what the leaf adds to the
     prediction.
     """
-    share = forest.n_trees if forest.aggregate == "mean" else 1
     trees = []
-    for root in forest.tree_offsets[:-1].tolist():
-        leaves, waiting = [], [(root, {})]
-        while waiting:
-            k, box = waiting.pop()
-            j, t = int(forest.feature[k]), float(forest.threshold[k])
-            if j < 0:
-                leaves.append((float(forest.value[k, 0]) / share, box))
-                continue
-            low, high = box.get(j, (-INF, INF))
-            waiting.append((int(forest.left[k]), box | {j: (low, min(high, t))}))
-            waiting.append((int(forest.right[k]), box | {j: (max(low, t), high)}))
+    for root in forest.tree_offsets[:-1]:
+        leaves = []
+        for leaf, path in twins.ways(forest, root):
+            box = {}
+            for k, left, _ in path:
+                j, t = int(forest.feature[k]), float(forest.threshold[k])
+                low, high = box.get(j, (-INF, INF))
+                box[j] = (low, min(high, t)) if left else (max(low, t), high)
+            leaves.append((twins.aggregated(forest, float(forest.value[leaf, 0])), box))
         trees.append(leaves)
     return trees
 
@@ -61,22 +59,8 @@ class Row:
         """m_j(u, w)."""
         return 1.0 if self.inside(u, j) and self.inside(w, j) else self.chance(j, u, w)
 
-    def worth(self, i):
-        """c_i, by features."""
-        other_features = [j for j in range(self.forest.n_features) if j != i]
-        total = 0.0
-        for leaves in self.trees:
-            squares = []
-            for u in leaves:
-                for w in leaves:
-                    if self.inside(u, i) and not self.inside(w, i):
-                        reached_together = math.prod(self.shared(j, u, w) for j in other_features)
-                        squares.append((u[0] - w[0]) ** 2 * self.chance(i, w) * reached_together)
-            total += math.sqrt(math.fsum(squares))
-        return total
-
     def worth_together(self, rest):
-        """What any of the features `rest` are worth, by trees."""
+        """What any of the features `rest` are worth, by trees; of one feature this is c_i."""
         searched = [j for j in range(self.forest.n_features) if j not in rest]
         total = 0.0
         for leaves in self.trees:
@@ -103,7 +87,7 @@ def gaps_of_all_sets(forest, x, scale):
 def largest_pgi2(forest, x, scale, searched):
     """Bound of one row: the best of all orders, each measured by V and the largest of its size."""
     row, gaps, d = Row(forest, x, scale), gaps_of_all_sets(forest, x, scale), forest.n_features
-    worth = [row.worth(j) for j in range(d)]
+    worth = [row.worth_together([j]) for j in range(d)]
     by_worth = sorted(range(d), key=lambda j: (-worth[j], j))
     searched_features, rest = frozenset(by_worth[:searched]), by_worth[searched:]
     together = row.worth_together(rest)

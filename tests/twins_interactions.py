@@ -46,16 +46,15 @@ def index_of_game(worth, sets, number=float) -> np.ndarray:
 def _worth(forest, row, background, number):
     """Value v of each set of known features, (n_outputs,)."""
     worth = {}
-    for size in range(forest.n_features + 1):
-        for known_features in combinations(range(forest.n_features), size):
-            if background is None:
-                value = twins.expvalue(forest, row, set(known_features), number)
-            else:
-                mixed = np.array(background, dtype=float)
-                mixed[:, known_features] = row[list(known_features)]
-                predicted = twins.predict(forest, mixed)
-                value = [math.fsum(column) / len(mixed) for column in predicted.T]
-            worth[frozenset(known_features)] = np.array(value, dtype=object)
+    for known_features in twins.coalitions(forest.n_features):
+        if background is None:
+            value = twins.expvalue(forest, row, set(known_features), number)
+        else:
+            mixed = np.array(background, dtype=float)
+            mixed[:, known_features] = row[list(known_features)]
+            predicted = twins.predict(forest, mixed)
+            value = [math.fsum(column) / len(mixed) for column in predicted.T]
+        worth[frozenset(known_features)] = np.array(value, dtype=object)
     return worth
 
 
@@ -83,25 +82,25 @@ def interaction_index_by_sizes(forest, X, sets) -> np.ndarray:
     values = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
     for i, row in enumerate(X):
         for root in forest.tree_offsets[:-1]:
-            for leaf, path in _leaves(forest, row, int(root), {}):
+            for leaf, edges in twins.ways(forest, root):
+                path = _merged(forest, row, edges)
                 for at, T in enumerate(sets):
                     if all(j in path for j in T):
                         index = _index_of_leaf(path, T)
                         for c in range(forest.n_outputs):
                             values[i, at, c] += index * Fraction(forest.value[leaf, c])
-    return values / Fraction(forest.n_trees) if forest.aggregate == "mean" else values
+    return twins.aggregated(forest, values)
 
 
-def _leaves(forest, row, k, path):
-    """Leaves below node k with z and o of each feature on the path."""
-    if forest.feature[k] < 0:
-        yield k, path
-        return
-    j, left = int(forest.feature[k]), twins.goes_left(forest, k, row)
-    z, o = path.get(j, (Fraction(1), 1))
-    for child, x_goes_here in ((forest.left[k], left), (forest.right[k], not left)):
+def _merged(forest, row, edges):
+    """The share z of the cover, and o, whether the row goes this way, of each feature on a path."""
+    path = {}
+    for k, left, child in edges:
+        z, o = path.get(int(forest.feature[k]), (Fraction(1), 1))
         share = Fraction(forest.cover[child]) / Fraction(forest.cover[k])
-        yield from _leaves(forest, row, int(child), {**path, j: (z * share, o * int(x_goes_here))})
+        goes_here = twins.goes_left(forest, k, row) == left
+        path[int(forest.feature[k])] = z * share, o * int(goes_here)
+    return path
 
 
 def _index_of_leaf(path, T):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 
@@ -20,31 +19,17 @@ def mixed(x, z, known, forest) -> np.ndarray:
 
 
 def tree_shap_interventional(forest, X, background) -> np.ndarray:
-    """Shapley values of v(S) = mean over z of f(x_S, z_-S): lundberg2017, Eq. 2, with this v.
-
-    Eq. 2 is printed with the factor (M - |S|! - 1); |S|! (M - |S| - 1)! / M! is right.
-    """
-    M = forest.n_features
-    coalitions = [S for size in range(M + 1) for S in combinations(range(M), size)]
-    values = np.zeros((len(X), M, forest.n_outputs))
-    for n, x in enumerate(X):
-        rows = [mixed(x, z, S, forest) for S in coalitions for z in background]
-        f = twins.predict(forest, rows).reshape(len(coalitions), len(background), -1)
-        for c in range(forest.n_outputs):
-            sums = (math.fsum(column) for column in f[:, :, c])
-            v = {S: total / len(background) for S, total in zip(coalitions, sums, strict=True)}
-            for i in range(M):
-                values[n, i, c] = math.fsum(_gains(v, i, M))
-    return values
-
-
-def _gains(v, i, M):
-    """|S|! (M - |S| - 1)! / M! times v(S + i) - v(S), for all S without i."""
-    for S in v:
-        if i not in S:
-            ways = math.factorial(len(S)) * math.factorial(M - len(S) - 1)
-            gain = v[tuple(sorted((*S, i)))] - v[S]
-            yield float(Fraction(ways, math.factorial(M))) * gain
+    """Shapley values of v(S) = mean over z of f(x_S, z_-S)."""
+    subsets, values = twins.coalitions(forest.n_features), []
+    for x in X:
+        rows = [mixed(x, z, S, forest) for S in subsets for z in background]
+        f = twins.predict(forest, rows).reshape(len(subsets), len(background), -1)
+        worth = {
+            S: [math.fsum(column) / len(background) for column in f_S.T]
+            for S, f_S in zip(subsets, f, strict=True)
+        }
+        values.append(twins.shapley(worth, forest.n_features))
+    return np.array(values)
 
 
 def leaf_by_leaf(forest, X, background) -> np.ndarray:
@@ -55,36 +40,24 @@ def leaf_by_leaf(forest, X, background) -> np.ndarray:
     v a! (b - 1)! / (a + b)! from each of the b.
     """
     values = np.zeros((len(X), forest.n_features, forest.n_outputs))
+    paths = [way for root in forest.tree_offsets[:-1] for way in twins.ways(forest, root)]
     for n, x in enumerate(X):
         shares = {}
         for z in background:
-            for leaf, path in _ways(forest):
+            for leaf, path in paths:
                 for j, share in _of_one_leaf(forest, path, x, z):
                     shares[leaf, j] = shares.get((leaf, j), 0) + share
         for c in range(forest.n_outputs):
             sums = [Fraction(0)] * forest.n_features
             for (leaf, j), share in shares.items():
                 sums[j] += share * Fraction(forest.value[leaf, c])
-            trees = forest.n_trees if forest.aggregate == "mean" else 1
-            values[n, :, c] = [float(total / (len(background) * trees)) for total in sums]
+            values[n, :, c] = [twins.aggregated(forest, s / len(background)) for s in sums]
     return values
-
-
-def _ways(forest):
-    """Every leaf, and the path to it as pairs of a node and whether it goes left there."""
-    waiting = [(int(root), []) for root in forest.tree_offsets[:-1]]
-    while waiting:
-        k, path = waiting.pop()
-        if forest.feature[k] < 0:
-            yield k, path
-        else:
-            waiting.append((int(forest.left[k]), [*path, (k, True)]))
-            waiting.append((int(forest.right[k]), [*path, (k, False)]))
 
 
 def _of_one_leaf(forest, path, x, z):
     fails_x, fails_z = (
-        {int(forest.feature[k]) for k, left in path if twins.goes_left(forest, k, row) != left}
+        {int(forest.feature[k]) for k, left, _ in path if twins.goes_left(forest, k, row) != left}
         for row in (x, z)
     )
     if fails_x & fails_z:

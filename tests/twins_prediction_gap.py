@@ -1,4 +1,4 @@
-"""Slow twins of the exact prediction gap, from the definition; and the paper's own algorithm."""
+"""Slow twins of prediction gaps, exact and sampled, by definition; and the paper's algorithm."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ def _in_digits(function):
     """Run with `DIGITS` digits."""
 
     def wrapped(*arguments):
-        with localcontext() as context:
-            context.prec = DIGITS
+        with localcontext(prec=DIGITS):
             return function(*arguments)
 
     return wrapped
@@ -70,22 +69,17 @@ def uniform_below(half_width):
     return _in_digits(lambda z: (min(max(z, -a), a) + a) / (2 * a))
 
 
-def value_of(forest, tree, output) -> Fraction:
-    """What a leaf adds to the prediction."""
-    share = forest.n_trees if forest.aggregate == "mean" else 1
-    return Fraction(float(forest.value[tree, output])) / share
-
-
 def trees_at(forest, row, output, goes_left) -> list[Fraction]:
     """Value of every tree; `goes_left(k, row)` decides at node k."""
     values = []
     for k in forest.tree_offsets[:-1]:
         while forest.feature[k] >= 0:
             k = forest.left[k] if goes_left(k, row) else forest.right[k]
-        values.append(value_of(forest, k, output))
+        values.append(twins.aggregated(forest, Fraction(float(forest.value[k, output]))))
     return values
 
 
+@_in_digits
 def from_outcomes(forest, x, output, outcomes, goes_left) -> tuple[float, float]:
     """E[(f(x) - f(x'))^2], and E[(sum over the trees of their absolute differences)^2].
 
@@ -93,13 +87,11 @@ def from_outcomes(forest, x, output, outcomes, goes_left) -> tuple[float, float]
     """
     at_x = trees_at(forest, x, output, lambda k, row: twins.goes_left(forest, k, row))
     gap = size = Decimal(0)
-    with localcontext() as context:
-        context.prec = DIGITS
-        for outcome, chance in outcomes:
-            at_outcome = trees_at(forest, outcome, output, goes_left)
-            steps = [a - b for a, b in zip(at_outcome, at_x, strict=True)]
-            gap += _decimal(sum(steps) ** 2) * chance
-            size += _decimal(sum(abs(s) for s in steps) ** 2) * chance
+    for outcome, chance in outcomes:
+        at_outcome = trees_at(forest, outcome, output, goes_left)
+        steps = [a - b for a, b in zip(at_outcome, at_x, strict=True)]
+        gap += _decimal(sum(steps) ** 2) * chance
+        size += _decimal(sum(abs(s) for s in steps) ** 2) * chance
     return float(gap), float(size)
 
 
@@ -136,9 +128,7 @@ def pg2(forest, x, chosen, below, scales, output=0) -> tuple[float, float]:
         j = forest.feature[k]
         return tops[j] <= forest.threshold[k] if j in tops else twins.goes_left(forest, k, x)
 
-    with localcontext() as context:
-        context.prec = DIGITS
-        return from_outcomes(forest, x, output, outcomes(), goes_left)
+    return from_outcomes(forest, x, output, outcomes(), goes_left)
 
 
 @_in_digits
@@ -163,6 +153,50 @@ def pg2_of_values(forest, x, chosen, values, output=0) -> tuple[float, float]:
     return from_outcomes(
         forest, x, output, outcomes(), lambda k, row: twins.goes_left(forest, k, row)
     )
+
+
+# Sampled gaps, randomizing and retraining.
+
+
+def gaps(forest, row, features, scale, noise) -> list[float]:
+    """f(x') - f(x) for each sample: gajewski2025, Equations (1) and (2).
+
+    `noise` is (n_columns, n_samples); column c is that of the c-th of the sorted features. The row
+    is what the model sees, cast, and so are the samples (by `twins.goes_left`).
+    """
+    row = [float(v) for v in forest.prepare([row])[0]]
+    leaves_of_row = [path[-1] for path in twins.paths(forest, row)]
+    differences = []
+    for i in range(noise.shape[1]):
+        perturbed = list(row)
+        for c, j in enumerate(sorted(features)):
+            perturbed[j] = row[j] + float(scale[j]) * float(noise[c, i])
+        leaves = [path[-1] for path in twins.paths(forest, perturbed)]
+        pairs = zip(leaves, leaves_of_row, strict=True)
+        total = math.fsum(forest.value[a, 0] - forest.value[b, 0] for a, b in pairs)
+        differences.append(twins.aggregated(forest, total))
+    return differences
+
+
+def mean_gap(forest, row, features, scale, noise, absolute=False) -> float:
+    """Mean of the squared or absolute gaps."""
+    differences = gaps(forest, row, features, scale, noise)
+    return math.fsum(abs(g) if absolute else g * g for g in differences) / len(differences)
+
+
+def randomized(forest, row, removed, draws) -> float:
+    """Mean prediction with the removed features taken from each of the draws (n, n_features)."""
+    predictions = []
+    for draw in draws:
+        mixed = [draw[j] if j in removed else row[j] for j in range(len(row))]
+        predictions.append(twins.predict(forest, np.array([mixed]))[0, 0])
+    return math.fsum(predictions) / len(predictions)
+
+
+def retrained(fit, X_train, y_train, row, removed) -> float:
+    """Prediction for one row by a model of its own, fitted without the removed features."""
+    remaining = [j for j in range(len(row)) if j not in removed]
+    return float(fit(X_train[:, remaining], y_train).predict(np.array([row])[:, remaining])[0])
 
 
 class Algorithm1:

@@ -19,14 +19,9 @@ def decrease(labels, left) -> Fraction:
 
 
 def largest_decrease(values, labels, is_category) -> Fraction | None:
-    """Of all splits of a feature in a node; None if it has one value there.
+    """Of all splits of a feature in a node, None if it has one value there.
 
-    Parameters
-    ----------
-    values, labels : list
-        Of the rows of the node, as often as they were drawn.
-    is_category : bool
-        Whether a split is a subset of the values, or a threshold.
+    `values` and `labels` are those of the node's rows, as often as they were drawn.
     """
     levels = sorted(set(values))
     if is_category:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from twins import goes_left, orders
+import twins
 
 
 def means_of_leaves(forest) -> np.ndarray:
@@ -16,19 +16,17 @@ def means_of_leaves(forest) -> np.ndarray:
 
     A share is that of the child in the covers of both children. No rounding but the last.
     """
-
-    def of_leaves(k, weight):
-        if forest.feature[k] < 0:
-            return [[weight * Fraction(float(v)) for v in forest.value[k]]]
-        a, b = forest.left[k], forest.right[k]
-        covers = Fraction(float(forest.cover[a])), Fraction(float(forest.cover[b]))
-        shares = (cover / sum(covers) for cover in covers)
-        parts = (of_leaves(child, weight * s) for child, s in zip((a, b), shares, strict=True))
-        return [leaf for part in parts for leaf in part]
-
-    roots = forest.tree_offsets[:-1]
-    means = [np.sum(of_leaves(root, Fraction(1)), axis=0) for root in roots]
-    return np.array(means, dtype=float)
+    means = np.zeros((forest.n_trees, forest.n_outputs), dtype=object)
+    for t, root in enumerate(forest.tree_offsets[:-1]):
+        for leaf, path in twins.ways(forest, root):
+            weight = Fraction(1)
+            for k, _, child in path:
+                covers = (
+                    Fraction(float(forest.cover[c])) for c in (forest.left[k], forest.right[k])
+                )
+                weight *= Fraction(float(forest.cover[child])) / sum(covers)
+            means[t] += [weight * Fraction(float(v)) for v in forest.value[leaf]]
+    return means.astype(float)
 
 
 def tree_shap_by_sizes(forest, X) -> np.ndarray:
@@ -44,7 +42,7 @@ def tree_shap_by_sizes(forest, X) -> np.ndarray:
     for n, row in enumerate(X):
         for root in forest.tree_offsets[:-1]:
             _visit(forest, row, int(root), {}, [1], values[n])
-    return values / Fraction(forest.n_trees) if forest.aggregate == "mean" else values
+    return twins.aggregated(forest, values)
 
 
 def _visit(forest, row, k, path, product, out):
@@ -53,12 +51,12 @@ def _visit(forest, row, k, path, product, out):
         m, denominator = len(path), math.prod(d for _, d, _ in path.values())
         for i, (n, d, o) in path.items():
             quotient = _divided(product, n, d * o)
-            weighted = sum(w * e for w, e in zip(orders(m), quotient, strict=True))
+            weighted = sum(w * e for w, e in zip(twins.orders(m), quotient, strict=True))
             gain = Fraction((o * d - n) * weighted, denominator * math.factorial(m))
             for c in np.flatnonzero(forest.value[k]):
                 out[i, c] += gain * Fraction(forest.value[k, c])
         return
-    i, left = int(forest.feature[k]), goes_left(forest, k, row)
+    i, left = int(forest.feature[k]), twins.goes_left(forest, k, row)
     before = path.get(i, (1, 1, 1))
     above = _divided(product, before[0], before[1] * before[2]) if i in path else product
     for child, x_goes_here in ((forest.left[k], left), (forest.right[k], not left)):

@@ -14,6 +14,7 @@ import twins
 import twins_interactions
 from forests import (
     DRAWN,
+    FITTED,
     along_caterpillar,
     boosted,
     caterpillar,
@@ -27,69 +28,23 @@ from splitcredit.kernels.interactions import leaf_games, pair_blocks, pair_table
 from splitcredit.kernels.interactions import sets as kernel_sets
 from splitcredit.kernels.tree_shap import outcome_tables
 
-FEW = [
-    "stump",
-    "stump on <",
-    "single leaf",
-    "single leaf beside a stump",
-    "float32, <=",
-    "NaN, float32",
-    "NaN, float64, <",
-    "binary, pure leaves",
-    "sum with a base",
-    "breadth-first nodes",
-    "two features again and again",
-    "depth 45, five features",
-    "depth 45, one feature",
-    "leaf without cover",
-    "inner values of their own",
-]
-
 
 def far_apart(n=3, **fields):
     """Trees on twelve features, few of them on a path together."""
     return random_forest(21, n_trees=n, depth=4, n_features=12, n_outputs=2, **fields)
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_the_matrix_equals_the_enumeration_of_all_subsets(name):
-    forest = DRAWN[name]()
-    X = rows_on_thresholds(forest, 5)
-    twin = twins_interactions.interaction_matrix(forest, X)
-    assert twins.largest_error(interactions(forest, X).values, twin) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("name", FEW)
-def test_the_matrix_against_a_background_equals_the_enumeration_of_all_subsets(name):
-    forest = DRAWN[name]()
-    X, background = rows_on_thresholds(forest, 3), rows_on_thresholds(forest, 4, seed=1)
-    twin = twins_interactions.interaction_matrix(forest, X, background)
-    ours = interactions(forest, X, background=background)
-    assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
-    mean = twins.predict(forest, background).mean(axis=0)
-    assert twins.largest_error(ours.baseline, mean) <= twins.ROUNDING
-
-
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 @pytest.mark.parametrize("against_background", [False, True])
 def test_sets_of_any_size_equal_the_enumeration_of_all_subsets(order, against_background):
-    forest = random_forest(22, depth=6, n_outputs=2)
+    """Also in a forest of more leaves than are taken at once."""
+    forest = random_forest(22, n_trees=20 if order == 3 else 3, depth=6, n_outputs=2)
+    assert ((forest.feature < 0).sum() > leaf_games.LEAVES) == (order == 3)
     X = rows_on_thresholds(forest, 3)
     background = rows_on_thresholds(forest, 4, seed=1) if against_background else None
     all_sets = list(combinations(range(forest.n_features), order))
     ours = interactions(forest, X, sets=all_sets, background=background, order=order)
     twin = twins_interactions.interaction_index(forest, X, all_sets, background)
-    assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("against_background", [False, True])
-def test_sets_of_three_in_a_forest_of_more_leaves_than_are_taken_at_once(against_background):
-    forest = random_forest(22, n_trees=20, depth=6)
-    assert (forest.feature < 0).sum() > leaf_games.LEAVES
-    X, sets = rows_on_thresholds(forest, 3), [(0, 1, 2), (1, 3, 4)]
-    background = rows_on_thresholds(forest, 4, seed=1) if against_background else None
-    ours = interactions(forest, X, sets=sets, background=background, order=3)
-    twin = twins_interactions.interaction_index(forest, X, sets, background)
     assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
 
 
@@ -128,42 +83,21 @@ def test_interactions_of_fitted_forests_are_exact(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["tree, best first, digits", "forest, best first, diabetes", "forest, weighted, wine"]
+    "name",
+    [
+        "tree, best first, digits",
+        "forest, best first, diabetes",
+        "forest, weighted, wine",
+        "lightgbm, NaN, diabetes",
+    ],
 )
 def test_the_matrix_equals_that_of_shap(name):
     """Basis of 1e-10: the rounding of shap, see test_tree_shap_equals_shap."""
-    model, X, _ = fitted(name)
+    model, X, _ = fitted(name) if name in FITTED else boosted(name)
     X = X[:: len(X) // 4]
     explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
     theirs = np.reshape(explainer.shap_interaction_values(X), (*X.shape, X.shape[1], -1))
     assert twins.largest_error(interactions(model, X).values, theirs) <= 1e-10
-
-
-def test_the_matrix_equals_that_of_shap_on_lightgbm_with_missing_values():
-    """Basis of 1e-10: the rounding of shap."""
-    model, X, _ = boosted("lightgbm, NaN, diabetes")
-    X = X[:20]
-    theirs = shap.TreeExplainer(model).shap_interaction_values(X)
-    assert twins.largest_error(interactions(model, X).values[..., 0], theirs) <= 1e-10
-
-
-def by_tables(forest, X):
-    """The matrix, from the index of pairs and the Shapley values that the tables hold."""
-    pairs, p = kernel_sets.present_sets(forest, 2)[0], forest.n_features
-    index = pair_tables.pair_index(forest, forest.prepare(X), np.arange(forest.n_outputs), pairs)
-    matrix = np.zeros((len(X), p, p, forest.n_outputs))
-    matrix[:, pairs[:, 0], pairs[:, 1]] = index[:, : len(pairs)] / 2
-    matrix += matrix.transpose(0, 2, 1, 3)
-    matrix[:, range(p), range(p)] = index[:, len(pairs) :] - matrix.sum(axis=2)
-    return matrix
-
-
-@pytest.mark.parametrize("name", [name for name in FEW if not name.startswith("depth 45")])
-def test_tables_of_pairs_equal_the_enumeration_of_all_subsets(name):
-    forest = DRAWN[name]()
-    X = rows_on_thresholds(forest, 5)
-    twin = twins_interactions.interaction_matrix(forest, X)
-    assert twins.largest_error(by_tables(forest, X), twin) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("name", ["xgboost, NaN, diabetes", "lightgbm, NaN, diabetes"])
@@ -179,16 +113,13 @@ def test_tables_of_pairs_equal_the_traversal_of_fitted_trees(name):
 
 
 def test_shallow_forests_are_explained_by_tables_whatever_the_rows(monkeypatch):
-    """Rows beside it must not change the last digits of a row, nor chunks of trees."""
+    """Rows beside it must not change the last digits of a row."""
     forest = far_apart(20)
     X = rows_on_thresholds(forest, 300)
     assert pair_tables.pays(forest)
     monkeypatch.setattr(pair_blocks, "pair_index", None)
     of_all_rows = interactions(forest, X).values
     assert interactions(forest, X[7:8]).values.tobytes() == of_all_rows[7:8].tobytes()
-    monkeypatch.setattr(pair_tables, "_CHUNK", 1)
-    monkeypatch.setattr(cache, "ARRAYS", cache.Cache(0))
-    assert interactions(forest, X).values.tobytes() == of_all_rows.tobytes()
 
 
 def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
@@ -252,19 +183,6 @@ def test_names_and_indices_in_any_order_mean_the_same_sets():
     assert (by_name.values == by_index.values).all()
 
 
-def test_each_row_explains_its_own_class():
-    model, X, _ = fitted("forest, weighted, wine")
-    X = X[::20]
-    all_classes, of_predicted = interactions(model, X), interactions(model, X, output="predicted")
-    index = model.predict_proba(X).argmax(axis=1)
-    assert (of_predicted.output_index == index).all()
-    expected = all_classes.values[np.arange(len(X)), :, :, index]
-    assert twins.largest_error(of_predicted.values[..., 0], expected) <= twins.ROUNDING
-    assert (of_predicted.baseline[:, 0] == all_classes.baseline[index]).all()
-    third = interactions(model, X, output=2)
-    assert twins.largest_error(third.values, all_classes.values[..., 2:]) <= twins.ROUNDING
-
-
 def test_a_pipeline_takes_the_rows_and_the_background_through_its_steps():
     forest, X, y = fitted("forest, weighted, wine")
     scaled = StandardScaler().fit(X)
@@ -291,23 +209,26 @@ def test_a_frame_names_the_sets():
     assert twins.largest_error(frame.sum(axis=1), gained) <= twins.ROUNDING
 
 
-def test_wrong_sets_are_named():
-    forest, X = far_apart(), np.zeros((1, 12))
-    for sets, order, message in (
-        ([(0, 0)], 2, r"sets: \(0, 0\) names a feature twice"),
-        ([(0, 1, 2)], 2, "pass order=3, or sets of 2"),
-        ([(0, "y")], 2, "sets: 'y' is neither an index below"),
-        ([(0, 12)], 2, "sets: 12 is neither an index below"),
-        ([(0, 1), (1, 0)], 2, "the same set twice"),
-        (None, 0, "order=0: expected a whole number, at least 1"),
-        (None, 30, "order is 30, and the model has 12 features"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            interactions(forest, X, sets=sets, order=order)
-    with pytest.raises(ValueError, match="background: X has 3 features"):
-        interactions(forest, X, background=np.zeros((1, 3)))
-    with pytest.raises(ValueError, match="output='z' is not one of 'all', 'predicted'"):
-        interactions(forest, X, output="z")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sets": [(0, 0)]}, r"sets: \(0, 0\) names a feature twice"),
+        ({"sets": [(0, 1, 2)]}, "has 3 features: pass order=3, or sets of 2"),
+        ({"sets": [(0, "y")]}, "sets: 'y' is neither an index below"),
+        ({"sets": [(0, 12)]}, "sets: 12 is neither an index below"),
+        ({"sets": [(0, 1), (1, 0)]}, "the same set twice"),
+        ({"sets": [0, 1]}, "a list of lists"),
+        ({"sets": ["x0", "x1"]}, "a list of lists"),
+        ({"sets": 1.5}, "a list of lists"),
+        ({"order": 0}, "order=0: expected a whole number, at least 1"),
+        ({"order": 30}, "order is 30, and the model has 12 features"),
+        ({"background": np.zeros((1, 3))}, "background: X has 3 features"),
+        ({"output": "z"}, "output='z' is not one of 'all', 'predicted'"),
+    ],
+)
+def test_what_does_not_fit_is_named(given, message):
+    with pytest.raises(ValueError, match=message):
+        interactions(far_apart(), np.zeros((1, 12)), **given)
 
 
 def test_no_rows_and_no_sets_give_empty_results():
@@ -331,22 +252,6 @@ def test_shap_plots_know_the_matrix():
         interactions(forest, X, sets=0).to_shap()
     with pytest.raises(ValueError, match="pass the same rows"):
         ours.to_shap(X[:2])
-
-
-@pytest.mark.parametrize(
-    ("sets", "message"),
-    [
-        ([0, 1], "a list of lists"),
-        (["x0", "x1"], "a list of lists"),
-        ([[0, 0]], "names a feature twice"),
-        ([[0, 1, 2]], "has 3 features: pass order=3"),
-        (1.5, "a list of lists"),
-    ],
-)
-def test_sets_that_are_none_are_named(sets, message):
-    forest = random_forest(np.random.default_rng(0), n_features=4)
-    with pytest.raises(ValueError, match=message):
-        interactions(forest, np.zeros((2, 4)), sets=sets)
 
 
 def test_sets_may_come_from_an_iterator():

@@ -289,15 +289,7 @@ def first_three(dataset, model, variant, ranking):
         shap = function_of("tree_shap")(forest, X, output="predicted")
         return of_attribution(shap)[:, :3]
     (sigma,) = (s for s, name in GREEDY.items() if name == ranking)
-    problem, d = GapProblem(forest, None, sigma, None), forest.n_features
-    taken, first = np.zeros(X.shape, np.bool_), []
-    for _ in range(3):
-        gaps = problem.gaps(X, taken[:, None] | np.eye(d, dtype=np.bool_))
-        gaps[taken] = -1.0
-        is_best = gaps >= gaps.max(axis=1, keepdims=True) * (1 - greedy_module.TIE)
-        first.append((is_best & ~taken).argmax(axis=1))
-        taken[np.arange(len(X)), first[-1]] = True
-    return np.transpose(first)
+    return greedy_ranking(forest, X, scale=sigma, top=3).rankings
 
 
 def share_alike(dataset, model, variant, sigma, k):

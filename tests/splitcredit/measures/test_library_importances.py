@@ -24,16 +24,6 @@ X = pd.DataFrame(RANDOM.normal(size=(200, 4)), columns=["a", "b", "c", "d"])
 Y = X["a"] * X["b"] + X["c"]
 
 
-@pytest.mark.parametrize("kind", ["weight", "gain", "total_gain", "cover", "total_cover"])
-def test_splits_are_counted_as_xgboost_counts_them(kind):
-    model = XGBRegressor(n_estimators=5, max_depth=3).fit(X, Y)
-    for own in (model, model.get_booster()):
-        theirs = model.get_booster().get_score(importance_type=kind)
-        ours = splitcredit.splits(own, kind=kind).to_frame().set_index("feature")["value"]
-        for name in X:
-            assert ours[name] == pytest.approx(theirs.get(name, 0.0), rel=1e-6)
-
-
 @pytest.mark.parametrize(("kind", "name"), [("weight", "split"), ("total_gain", "gain")])
 def test_splits_are_counted_as_lightgbm_counts_them(kind, name):
     model = LGBMRegressor(n_estimators=5, verbose=-1, importance_type=name).fit(X, Y)

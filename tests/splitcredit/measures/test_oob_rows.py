@@ -21,9 +21,6 @@ import twins
 import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import air, explain, mda, mdi_oob, oob_importance, penalized_gini, to_forest, ufi
-from splitcredit.kernels import cache as kernel_cache
-from splitcredit.kernels.tree_shap import layout
-from splitcredit.kernels.walks import mda as mda_kernel
 from splitcredit.measures.mda import permutations
 from twins_tree_shap import tree_shap_by_sizes
 
@@ -334,21 +331,3 @@ def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
     assert not np.array_equal(orders(0, 50), orders(1, 50))
     assert (np.sort(orders(0, 50), axis=1) == np.arange(50)).all()
     assert (orders(0, 50) != np.arange(50)).any(axis=1).all()
-
-
-def test_mda_does_not_depend_on_how_many_orders_are_held_at_once(monkeypatch):
-    forest, X, y = case("values")
-    values = splitcredit.mda(forest, X, y).values
-    monkeypatch.setattr(mda_kernel, "ORDERS", 1)
-    assert splitcredit.mda(forest, X, y).values.tobytes() == values.tobytes()
-
-
-@pytest.mark.parametrize("rows", ["inbag", "oob"])
-def test_tree_shap_of_bags_does_not_depend_on_chunks_of_trees(monkeypatch, rows):
-    """Trees behind the first chunk have bags of their own."""
-    forest, X, _ = case("three classes")
-    values = splitcredit.oob_attributions(forest, X, rows=rows).values
-    monkeypatch.setattr(layout, "CHUNK", 1)
-    monkeypatch.setattr(kernel_cache, "ARRAYS", kernel_cache.Cache(0))
-    in_chunks = splitcredit.oob_attributions(forest, X, rows=rows).values
-    assert in_chunks.tobytes() == values.tobytes()

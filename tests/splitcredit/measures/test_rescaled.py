@@ -14,9 +14,7 @@ import twins
 import twins_interventional
 from forests import DRAWN, caterpillar, grow, leaf, random_forest, rows_on_thresholds, split
 from splitcredit import to_forest, tree_shap_interventional
-from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.interventional import explain as kernel
-from splitcredit.measures import tree_shap_interventional as measure
 from splitcredit.models import rescaling
 
 Y = np.array([0, 1, 1, 0])
@@ -149,20 +147,6 @@ def test_values_equal_those_of_shap(curve):
         assert twins.largest_error(values, ours.values[:, :, 0]) <= 1e-6
 
 
-def test_values_do_not_depend_on_threads_or_chunks(monkeypatch):
-    forest = random_forest(24, n_trees=5)
-    X, background = rows_on_thresholds(forest, 50), rows_on_thresholds(forest, 30, 1)
-    y = np.arange(50) % 2
-    arguments = {"model_output": "log_loss", "y": y}
-    with threads(2):
-        by_two_threads = tree_shap_interventional(forest, X, background, **arguments)
-    monkeypatch.setattr(measure, "_CHUNK", 210)
-    with threads(1):
-        by_one_thread = tree_shap_interventional(forest, X, background, **arguments)
-    assert by_one_thread.values.tobytes() == by_two_threads.values.tobytes()
-    assert by_one_thread.baseline.tobytes() == by_two_threads.baseline.tobytes()
-
-
 def test_no_rows_give_no_values():
     forest = random_forest(25)
     for curve in CURVES:
@@ -185,11 +169,16 @@ def test_no_rows_give_no_values():
             "y has masked values",
         ),
         ({"model_output": "probability", "output": 3}, "output=3 is not one of"),
+        (
+            {"model_output": "probability", "model": random_forest(27, n_outputs=2)},
+            "needs a forest with one output, or .* this one has 2",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(given, message):
+    rows = {"X": np.zeros((2, 6)), "background": np.zeros((2, 6))}
     with pytest.raises(ValueError, match=message):
-        tree_shap_interventional(random_forest(26), np.zeros((2, 6)), np.zeros((2, 6)), **given)
+        tree_shap_interventional(**{"model": random_forest(26), **rows, **given})
 
 
 def test_a_1_that_may_be_the_label_of_the_other_class_has_no_log_loss():
@@ -203,11 +192,3 @@ def test_a_1_that_may_be_the_label_of_the_other_class_has_no_log_loss():
     totals = tree_shap_interventional(forest, X, y=y == 2, **given).totals()[:, 0]
     of_own_class = model.predict_proba(X)[np.arange(60), y - 1]
     assert np.abs(totals + np.log(of_own_class)).max() < 1e-12
-
-
-def test_a_forest_with_several_outputs_is_refused():
-    forest = random_forest(27, n_outputs=2)
-    with pytest.raises(ValueError, match=r"needs a forest with one output, or .* this one has 2"):
-        tree_shap_interventional(
-            forest, np.zeros((2, 6)), np.zeros((2, 6)), model_output="probability"
-        )

@@ -1,4 +1,4 @@
-"""TreeSHAP against enumeration, exact fractions, shap's own C code and a printed example."""
+"""TreeSHAP against exact fractions and shap's own C code; its algorithms, and groups."""
 
 from fractions import Fraction
 from functools import cache, partial
@@ -10,6 +10,7 @@ import splitcredit
 import twins
 from forests import (
     DRAWN,
+    FITTED,
     along_caterpillar,
     caterpillar,
     fitted,
@@ -19,48 +20,14 @@ from forests import (
     rows_on_thresholds,
     split,
 )
-from splitcredit import (
-    explain,
-    explain_chunks,
-    faithfulness,
-    importance,
-    rank,
-    to_forest,
-)
-from splitcredit.kernels import cache as kernel_cache
+from splitcredit import explain, explain_chunks, faithfulness, importance, rank, to_forest
 from splitcredit.kernels.tree_shap import explain as kernel
-from splitcredit.kernels.tree_shap import layout, outcome_tables
 from twins_tree_shap import tree_shap_by_sizes
 
 # Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
-FOR_SHAP = [
-    "tree, gini, iris",
-    "tree, entropy, wine",
-    "tree, squared error, diabetes",
-    "tree, best first, digits",
-    "tree, weighted, iris",
-    "tree, constant column",
-    "forest, gini, cancer",
-    "forest, entropy, digits",
-    "forest, squared error, diabetes",
-    "forest, best first, diabetes",
-    "forest, weighted, wine",
-    "forest, unbagged, wine",
-    "forest, stumps and single nodes",
-    "forest, absolute error, diabetes",
-    "extra-trees, poisson, diabetes",
-    "extra-trees, shallow, wine",
-    "extra-trees, bagged, cancer",
-    "extra-trees, squared error, made",
-]
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_baseline_is_the_expectation_when_nothing_is_known(name):
-    forest = DRAWN[name]()
-    X = np.zeros((1, forest.n_features))
-    expected = twins.expvalue(forest, X[0], known=(), number=Fraction)
-    assert twins.largest_error(explain(forest, X).baseline, expected) <= twins.ROUNDING
+NOT_FOR_SHAP = "NaN", "one node", "extra-trees, entropy"
+FOR_SHAP = [name for name in FITTED if not any(word in name for word in NOT_FOR_SHAP)]
+DEEP = caterpillar(45, 20, n_outputs=2)
 
 
 def test_covers_kept_in_single_precision_add_up_nearly():
@@ -153,80 +120,17 @@ def test_tree_shap_equals_shap(name):
     assert twins.largest_error(ours.baseline, np.atleast_1d(explainer.expected_value)) <= 1e-10
 
 
-def test_figure_1_of_lundberg2017():
-    """Fever and cough, 25 patients a leaf: in tree B cough matters more, and gets more.
-
-    The values of the leaves, 80 and 10 more, are those of the figure's later version.
-    """
-    fever, cough = 0, 1
-
-    def tree(first, second, leaves):
-        a, b, c, d = (leaf(v, 25.0) for v in leaves)
-        return grow([split(first, 0.5, split(second, 0.5, a, b), split(second, 0.5, c, d))], 2)
-
-    a = explain(tree(fever, cough, [0, 0, 0, 80]), [[1.0, 1.0]]).values[0, :, 0]
-    b = explain(tree(cough, fever, [0, 0, 10, 90]), [[1.0, 1.0]]).values[0, :, 0]
-    np.testing.assert_allclose(a[[fever, cough]], [30.0, 30.0], rtol=twins.ROUNDING)
-    np.testing.assert_allclose(b[[fever, cough]], [30.0, 35.0], rtol=twins.ROUNDING)
-
-
-MADE = {
-    "pure leaves": random_forest(0, n_trees=30, n_outputs=3, leaves="pure", missing=True),
-    "fractions": random_forest(1, n_trees=30, n_outputs=2, depth=8, leaves="fractions"),
-    "many outputs": random_forest(2, n_trees=20, n_outputs=7, depth=5),
-    "many classes": random_forest(3, n_trees=20, n_outputs=6, leaves="pure", missing=True),
-    "deep": caterpillar(45, 20, n_outputs=2),
-}
-
-
-@pytest.mark.parametrize("output", ["all", "predicted"])
-@pytest.mark.parametrize("size", [1, 100])
-@pytest.mark.parametrize("name", MADE)
-@pytest.mark.parametrize("module", [layout, outcome_tables])
-def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, output):
-    forest = MADE[name]
-    algorithm = "blocks" if module is layout else "tables"
-    if algorithm == "tables" and name == "deep":
-        return
-    X = rows_on_thresholds(forest, 100)
-    before = splitcredit.tree_shap(forest, X, output=output, algorithm=algorithm).values
-    monkeypatch.setattr(module, "CHUNK", size)
-    monkeypatch.setattr(kernel_cache, "ARRAYS", kernel_cache.Cache(0))
-    after = splitcredit.tree_shap(forest, X, output=output, algorithm=algorithm).values
-    assert after.tobytes() == before.tobytes()
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_every_algorithm_gives_the_same(name):
-    forest = DRAWN[name]()
-    X = rows_on_thresholds(forest, 20)
-    expected = twins.tree_shap_by_subsets(forest, X)
-    for algorithm in kernel.ALGORITHMS:
-        if algorithm == "tables" and name.startswith("depth 45"):
-            continue  # refused, see below
-        ours = splitcredit.tree_shap(forest, X, algorithm=algorithm).values
-        assert twins.largest_error(ours, expected) <= twins.ROUNDING, algorithm
-
-
-@pytest.mark.parametrize("name", [*DRAWN, *MADE])
-def test_rows_and_blocks_give_the_same_bytes(name):
-    forest = MADE[name] if name in MADE else DRAWN[name]()
-    X = rows_on_thresholds(forest, 50)
-    blocks = splitcredit.tree_shap(forest, X, algorithm="blocks").values
-    assert splitcredit.tree_shap(forest, X, algorithm="rows").values.tobytes() == blocks.tobytes()
-
-
 def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():
     shallow = random_forest(0, n_trees=5, depth=3)
     assert [kernel._choose(shallow, n) for n in (1, 10**6)] == ["tables"] * 2
-    assert [kernel._choose(MADE["deep"], n) for n in (1, 10**6)] == ["rows", "blocks"]
+    assert [kernel._choose(DEEP, n) for n in (1, 10**6)] == ["rows", "blocks"]
 
 
 def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="available are 'auto', 'blocks', 'tables', 'rows'"):
-        splitcredit.tree_shap(MADE["deep"], np.zeros((1, 20)), algorithm="quick")
+        splitcredit.tree_shap(DEEP, np.zeros((1, 20)), algorithm="quick")
     with pytest.raises(ValueError, match="depth at most 8, and this forest has one of depth 45"):
-        splitcredit.tree_shap(MADE["deep"], np.zeros((1, 20)), algorithm="tables")
+        splitcredit.tree_shap(DEEP, np.zeros((1, 20)), algorithm="tables")
 
 
 @pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
@@ -259,7 +163,7 @@ def test_importances_and_rankings_of_groups_are_those_of_their_attributions():
 
 
 def test_groups_of_one_feature_each_leave_the_bytes_alone():
-    forest = MADE["pure leaves"]
+    forest = random_forest(0, n_trees=30, n_outputs=3, leaves="pure", missing=True)
     X = rows_on_thresholds(forest, 50)
     groups = {f"group {name}": [name] for name in forest.feature_names}
     for output in ("all", "predicted"):
@@ -298,16 +202,6 @@ def test_outputs_that_add_up_in_the_first_leaves_only_are_all_explained():
     X = rows_on_thresholds(forest, 4)
     twin = twins.tree_shap_by_subsets(forest, X).astype(float)
     assert twins.largest_error(explain(forest, X).values, twin) <= twins.ROUNDING
-
-
-def test_each_row_of_a_forest_of_two_classes_explains_its_own_class():
-    forest = random_forest(1, n_outputs=2, leaves="fractions")
-    X = rows_on_thresholds(forest, 9)
-    of_predicted = explain(forest, X, output="predicted").values[:, :, 0]
-    class_index = forest.predict(X).argmax(axis=1)
-    assert len(set(class_index.tolist())) == 2
-    expected = explain(forest, X).values[np.arange(len(X)), :, class_index]
-    assert twins.largest_error(of_predicted, expected) <= twins.ROUNDING
 
 
 def test_groups_may_be_iterators_whatever_the_number_of_chunks():

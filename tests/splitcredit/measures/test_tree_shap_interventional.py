@@ -1,9 +1,7 @@
 """Interventional TreeSHAP against enumeration, fractions, shap's own C code and worked examples."""
 
 from dataclasses import replace
-from itertools import pairwise
 
-import numba
 import numpy as np
 import pytest
 
@@ -23,7 +21,6 @@ from forests import (
     stump,
 )
 from splitcredit import to_forest, tree_shap_interventional
-from splitcredit.kernels.interventional import decision_tables, failed_conditions, leaf_pairs
 from splitcredit.kernels.interventional import explain as kernel
 
 # shap knows no NaN in a background.
@@ -38,28 +35,6 @@ def rows(forest, n, n_background):
     """Rows to explain and a background, which share some rows."""
     all_rows = rows_on_thresholds(forest, n + n_background - 1)
     return all_rows[:n], all_rows[n - 1 :]
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_values_equal_the_enumeration_of_all_subsets(name):
-    forest = DRAWN[name]()
-    X, background = rows(forest, 4, 5)
-    ours = tree_shap_interventional(forest, X, background).values
-    twin = twins_interventional.tree_shap_interventional(forest, X, background)
-    assert twins.largest_error(ours, twin) <= twins.ROUNDING
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", DRAWN)
-def test_all_ways_lead_to_the_values_in_fractions(name, way):
-    """Repeated features, NaN in rows and background, many outputs, leaves that nothing reaches."""
-    forest = DRAWN[name]()
-    X, background = (forest.prepare(r) for r in rows(forest, 4, 5))
-    outputs = np.arange(forest.n_outputs)
-    ours = kernel.tree_shap_interventional(forest, X, outputs, background, WAYS[way])
-    twin = twins_interventional.leaf_by_leaf(forest, X, background)
-    assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("name", ["float32, <=", "NaN, float64, <", "ten classes"])
@@ -90,7 +65,7 @@ def test_each_leaf_goes_the_way_that_its_path_says():
     deep = caterpillar(70, 70)
     routes = kernel.leaf_routes(deep, 8, 64, least=1)
     _, (decisions, _, starts, leaves), middle, long, longest = routes
-    depth = {leaf: len(path) for leaf, path in twins_interventional._ways(deep)}
+    depth = {leaf: len(path) for leaf, path in twins.ways(deep, 0)}
     for group, shortest, largest in ((leaves, 1, 8), (middle, 9, 64), (long, 65, 70)):
         assert sorted(depth[k] for k in group)[:: max(1, len(group) - 1)] == [shortest, largest]
     assert longest == 70 and starts[-1] == len(leaves)
@@ -131,17 +106,6 @@ def test_values_equal_those_of_shap(name):
     )
 
 
-@pytest.mark.parametrize("name", DRAWN)
-def test_baseline_is_the_mean_prediction_over_the_background(name):
-    forest = DRAWN[name]()
-    X, background = rows(forest, 1, 10)
-    expected = twins.predict(forest, background).mean(axis=0)
-    assert (
-        twins.largest_error(tree_shap_interventional(forest, X, background).baseline, expected)
-        <= twins.ROUNDING
-    )
-
-
 def test_an_and_of_two_features_shares_the_credit():
     """By hand: the prediction is 12 if both are 1, as in the row, else 0."""
     inner = split(1, 0.5, leaf(0.0), leaf(12.0))
@@ -172,38 +136,6 @@ def test_background_rows_count_as_often_as_they_occur(limits):
     ours = kernel.tree_shap_interventional(forest, X, outputs, repeated, limits)
     by_row = [kernel.tree_shap_interventional(forest, X, outputs, z[None]) for z in background]
     assert twins.largest_error(ours, np.mean(by_row, axis=0)) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("depth", [6, pytest.param(13, marks=pytest.mark.long)])
-@pytest.mark.parametrize("output", ["all", "predicted", 1])
-def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output, depth):
-    """Also where only some rows, or only the background, hold NaN, and for a row alone."""
-    # A deep tree alone has thousands of leaves, each of which is a chunk of its own below.
-    n_trees = 3 if depth == 13 else 10
-    forest = random_forest(0, n_trees, depth, n_outputs=3, leaves="pure", missing=True)
-    X, background = rows(forest, 60, 9)
-    X[:30] = np.nan_to_num(X[:30])
-    X[40:50] = X[:10]
-    values = tree_shap_interventional(forest, X, background, output=output).values
-    for cuts in ([0, 30, 60], range(61)):
-        parts = [
-            tree_shap_interventional(forest, X[a:b], background, output=output).values
-            for a, b in pairwise(cuts)
-        ]
-        assert np.concatenate(parts).tobytes() == values.tobytes()
-    monkeypatch.setattr(kernel, "BLOCK", 7)
-    for module in (decision_tables, failed_conditions, leaf_pairs):
-        monkeypatch.setattr(module, "CHUNK", 1)
-    threads = numba.get_num_threads()
-    try:
-        for n in {1, threads}:
-            numba.set_num_threads(n)
-            assert (
-                tree_shap_interventional(forest, X, background, output=output).values.tobytes()
-                == values.tobytes()
-            )
-    finally:
-        numba.set_num_threads(threads)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 import forests
 import twins
-import twins_prediction_gap_sampling as slow
+import twins_prediction_gap as slow
 from reproduction.metrics import _rankings
 from splitcredit import explain, faithfulness, rank, to_forest
 from splitcredit.prediction_gap import (
@@ -29,6 +29,11 @@ def case():
     return to_forest(model), X, y, order
 
 
+def linear(X, y):
+    """A fit for removals, quick and exact."""
+    return LinearRegression().fit(X, y)
+
+
 def test_randomized_predictions_equal_the_definition():
     forest, X, y, order = case()
     X, y, order, reference = X[:6], y[:6], order[:6], X[50:90]
@@ -44,16 +49,13 @@ def test_randomized_predictions_equal_the_definition():
     assert result.rmse.tobytes() == np.sqrt(result.squared_errors.mean(axis=0)).tobytes()
 
 
-def test_randomized_rows_do_not_depend_on_their_group(monkeypatch):
+def test_randomized_rows_do_not_depend_on_their_group():
     forest, X, y, order = case()
     inputs = forest, X, y, order, [1, 2], X
     all_rows = randomizing.randomized_rmse(*inputs, n_draws=20)
     row_numbers = np.array([400, 3, 17])
     of_three_rows = randomizing.randomized_rmse(*inputs, n_draws=20, rows=row_numbers)
     assert of_three_rows.predictions.tobytes() == all_rows.predictions[row_numbers].tobytes()
-    monkeypatch.setattr(randomizing, "_CHUNK", 90)
-    in_chunks = randomizing.randomized_rmse(*inputs, n_draws=20)
-    assert in_chunks.predictions.tobytes() == all_rows.predictions.tobytes()
 
 
 def test_sets_of_several_rankings_have_the_predictions_of_each_alone():
@@ -80,23 +82,36 @@ def test_rows_targets_and_rankings_are_put_together_as_given():
     assert mixed.rmse != unmixed.rmse
 
 
-def test_randomizing_refuses_what_does_not_fit():
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": [0.0, 0.0, 0.0]}, r"y has shape \(3,\)"),
+        ({"rankings": [[0, 1]] * 3}, "expected 442 rows"),
+        ({"ks": [11]}, r"k=11 is not in 1\.\.10"),
+        ({"ks": []}, "ks is empty: pass at least one number of features"),
+        ({"ks": 2}, "ks=2: pass a list of numbers of features"),
+        ({"n_draws": 0}, "n_draws=0: expected a whole number"),
+        ({"n_draws": 2.5}, "n_draws=2.5: expected a whole number, at least 1"),
+        ({"reference": np.zeros((0, 10))}, "the reference has no rows: pass at least one"),
+        ({"model": forests.random_forest(0, n_features=10, n_outputs=3)}, "3 outputs"),
+        *(
+            ({"rows": rows}, "^rows must be numbers from 0 to 441, or a mask of 442; at least one$")
+            for rows in ([0.9, 1.9], [-1], [442], [], [True, False], [[0, 1]])
+        ),
+    ],
+)
+def test_randomizing_refuses_what_does_not_fit(change, message):
     forest, X, y, order = case()
-    of_three, row = forests.random_forest(0, n_features=3, n_outputs=3), np.zeros((1, 3))
-    for given, message in (
-        ((forest, X, y[:3], order, [1], X), r"y has shape \(3,\)"),
-        ((forest, X, y, order[:3], [1], X), "expected 442 rows"),
-        ((forest, X, y, order, [1], X, 0), "n_draws=0: expected a whole number"),
-        ((forest, X, y, order, [11], X), r"k=11 is not in 1\.\.10"),
-        ((forest, X, y, order, [], X), "ks is empty: pass at least one number of features"),
-        ((forest, X, y, order, [1], X[:0]), "the reference has no rows: pass at least one"),
-        ((of_three, row, [0.0], [[0]], [1], row), "3 outputs"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            randomizing.randomized_rmse(*given)
-    randomizing.randomized_rmse(forest, X[:2], y[:2], order[:2], [1], X[:1], 2)  # one row will do
+    given = {"model": forest, "X": X, "y": y, "rankings": order, "ks": [1], "reference": X}
+    with pytest.raises(ValueError, match=message):
+        randomizing.randomized_rmse(**given | change)
+
+
+def test_sets_that_are_no_masks_are_refused_and_one_row_will_do_as_reference():
+    forest, X, y, order = case()
     with pytest.raises(ValueError, match=r"sets have shape \(442, 10\) and dtype bool, expected"):
         randomizing.randomized_predictions(forest, X, order > 3, X)
+    randomizing.randomized_rmse(forest, X[:2], y[:2], order[:2], [1], X[:1], 2)
 
 
 def test_rows_may_be_chosen_by_a_mask():
@@ -107,14 +122,6 @@ def test_rows_may_be_chosen_by_a_mask():
     by_mask = randomizing.randomized_rmse(forest, X, y, order, rows=mask, **options)
     by_number = randomizing.randomized_rmse(forest, X, y, order, rows=[3, 7, 8], **options)
     assert by_mask.predictions.tobytes() == by_number.predictions.tobytes()
-
-
-@pytest.mark.parametrize("rows", [[0.9, 1.9], [-1], [442], [], [True, False], [[0, 1]]])
-def test_rows_that_do_not_exist_are_refused(rows):
-    forest, X, y, order = case()
-    message = "^rows must be numbers from 0 to 441, or a mask of 442; at least one$"
-    with pytest.raises(ValueError, match=message):
-        randomizing.randomized_rmse(forest, X, y, order, [1], X, rows=rows)
 
 
 @pytest.mark.parametrize("seed", [None, -1, 0.5])
@@ -136,7 +143,7 @@ def test_seeds_of_samples_and_draws_are_whole_numbers_from_0(seed):
 
 
 def test_numbers_of_features_may_come_from_an_iterator_and_are_no_single_number():
-    """Both had no length, and half a draw was a TypeError of NumPy."""
+    """Both had no length."""
     forest, X, y, order = case()
     rows = forest, X[:3], y[:3], order[:3]
     expected = randomizing.randomized_rmse(*rows, [1, 2], X, n_draws=3)
@@ -144,14 +151,8 @@ def test_numbers_of_features_may_come_from_an_iterator_and_are_no_single_number(
     assert ours.predictions.tobytes() == expected.predictions.tobytes()
     gaps = sampling.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=iter([1, 2]))
     assert gaps.shape == (3, 2)
-    for call in (
-        lambda: randomizing.randomized_rmse(*rows, 2, X, n_draws=3),
-        lambda: sampling.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=2),
-    ):
-        with pytest.raises(ValueError, match="ks=2: pass a list of numbers of features"):
-            call()
-    with pytest.raises(ValueError, match=r"n_draws=2.5: expected a whole number, at least 1"):
-        randomizing.randomized_rmse(*rows, [1], X, n_draws=2.5)
+    with pytest.raises(ValueError, match="ks=2: pass a list of numbers of features"):
+        sampling.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=2)
 
 
 def test_rankings_may_be_given_as_they_are_returned():
@@ -177,16 +178,13 @@ def test_rankings_of_the_features_in_another_order_are_refused():
         ):
             measured()
 
-    def fit(X, y):
-        return LinearRegression().fit(X, y)
-
     with pytest.raises(ValueError, match=r"X_train has the columns \['c', 'b', 'a'\]"):
-        retraining.removed_predictions(fit, turned, y, X[:4], ranks, 1)
-    by_names = retraining.removed_predictions(fit, X, y, turned[:4], ranks, 1)
+        retraining.removed_predictions(linear, turned, y, X[:4], ranks, 1)
+    by_names = retraining.removed_predictions(linear, X, y, turned[:4], ranks, 1)
     of_array = rank(
         RandomForestRegressor(3, random_state=0).fit(X.to_numpy(), y), X[:4].to_numpy(), scale=0.3
     )
-    by_position = retraining.removed_predictions(fit, X, y, X[:4], of_array, 1)
+    by_position = retraining.removed_predictions(linear, X, y, X[:4], of_array, 1)
     assert np.array_equal(by_names, by_position)
 
 
@@ -198,13 +196,10 @@ def test_rankings_of_the_rows_in_another_order_are_refused():
     rows, turned = X[:4], X[:4][::-1]
     ranks = rank(model, rows, scale=0.3)
 
-    def fit(X, y):
-        return LinearRegression().fit(X, y)
-
     measures = {
         "sampled": lambda rows: sampling.gaps_by_k(model, rows, ranks, 0.3),
         "rmse": lambda rows: randomizing.randomized_rmse(model, rows, y[:4], ranks, [1], X),
-        "removed": lambda rows: retraining.removed_predictions(fit, X, y, rows, ranks, 1),
+        "removed": lambda rows: retraining.removed_predictions(linear, X, y, rows, ranks, 1),
         "faithfulness": lambda rows: faithfulness(model, rows, ranks, scale=0.3),
         "attribution": lambda rows: faithfulness(model, rows, explain(model, X[:4]), scale=0.3),
     }
@@ -227,7 +222,7 @@ def test_retrained_predictions_equal_fits_row_by_row():
 
     def fit(X, y):
         fits.append(X.shape)
-        return LinearRegression().fit(X, y)
+        return linear(X, y)
 
     models = {}
     for k in (0, 1, 3):
@@ -235,7 +230,7 @@ def test_retrained_predictions_equal_fits_row_by_row():
         predictions = retraining.removed_predictions(fit, *inputs, models=models)
         for i, row in enumerate(X[test]):
             subset = set(order[test][i, :k])
-            twin = slow.retrained(lambda *a: LinearRegression().fit(*a), *inputs[:2], row, subset)
+            twin = slow.retrained(linear, *inputs[:2], row, subset)
             assert predictions[i] == pytest.approx(twin, rel=1e-10)
         errors = retraining.squared_errors(predictions, y[test])
         assert errors.tobytes() == ((predictions - y[test]) ** 2).tobytes()
@@ -252,14 +247,11 @@ def test_columns_of_test_rows_are_found_by_name():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "c"])
     y, ranks = 5 * X["a"] + X["b"], [[2, 1, 0]] * 3
 
-    def fit(X, y):
-        return LinearRegression().fit(X, y)
-
-    expected = retraining.removed_predictions(fit, X, y, X[:3].to_numpy(), ranks, 1)
-    reordered = retraining.removed_predictions(fit, X, y, X.loc[:2, ["c", "a", "b"]], ranks, 1)
+    expected = retraining.removed_predictions(linear, X, y, X[:3].to_numpy(), ranks, 1)
+    reordered = retraining.removed_predictions(linear, X, y, X.loc[:2, ["c", "a", "b"]], ranks, 1)
     assert reordered.tobytes() == expected.tobytes()
     with pytest.raises(ValueError, match=r"X_test has the columns .*: pass the same columns"):
-        retraining.removed_predictions(fit, X, y, X[:3].add_suffix("2"), ranks, 1)
+        retraining.removed_predictions(linear, X, y, X[:3].add_suffix("2"), ranks, 1)
 
 
 def test_removed_sets_are_unordered_and_hold_each_row_once():

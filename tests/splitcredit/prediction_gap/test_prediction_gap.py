@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.sparse import csr_matrix
 from sklearn.ensemble import RandomForestClassifier
 from xgboost import XGBRegressor
 
@@ -534,6 +535,28 @@ def test_a_sample_is_counted():
     draws = Marginal(rows).draw(np.random.default_rng(0), (50, 2))
     assert set(draws[:, 0]) == {0.0, 2.0, 4.0} and set(draws[:, 1]) == {1.0, 3.0, 5.0}
     assert checked_scale(noise, 0.5, pairs(3)[0]).tolist() == [0.5] * 7
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Uniform(0.0), "expected|must be"),
+        (lambda: Empirical([]), "expected|must be"),
+        (lambda: Empirical([[1.0]]), "expected|must be"),
+        (lambda: Empirical([np.nan]), "expected|must be"),
+        (lambda: Empirical(np.ma.masked_array([1.0, 9.0], [0, 1])), "values has masked values"),
+        (lambda: Empirical(np.array([1, 2], "m8[s]")), "values has dates or times"),
+        (lambda: Marginal([1.0]), "expected|must be"),
+        (lambda: Marginal([[np.inf]]), "expected|must be"),
+        (lambda: Marginal(np.ma.masked_array([[1.0, 9.0]], [[0, 1]])), "X has masked values"),
+        (lambda: Marginal(csr_matrix([[1.0, 9.0]])), "X is sparse"),
+        (lambda: Marginal(pd.DataFrame({"a": pd.date_range("2020", periods=3)})), "not numeric"),
+        (lambda: Marginal([[1.0, 2.0]]).draw(np.random.default_rng(0), (3, 3)), "expected|must be"),
+    ],
+)
+def test_perturbations_check_what_they_are_given(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 @pytest.mark.parametrize("noise", [Normal(2.0), Laplace(), Uniform()])

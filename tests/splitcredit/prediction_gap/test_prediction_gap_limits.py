@@ -4,10 +4,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 import xgboost
-from scipy.sparse import csr_matrix
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm, qmc
 from sklearn.datasets import load_iris
@@ -18,14 +16,13 @@ from forests import grow, leaf, split
 from splitcredit import Attribution
 from splitcredit.kernels.prediction_gap.gap_forest import Cuts
 from splitcredit.kernels.prediction_gap.normal_tails import normal_tails
-from splitcredit.prediction_gap import _tails, noise
+from splitcredit.prediction_gap import noise
 from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
 from splitcredit.prediction_gap.greedy import greedy_ranking
 from splitcredit.prediction_gap.optimum import best_ranking
 from splitcredit.prediction_gap.perturbations import (
     Empirical,
     FeatureWise,
-    Laplace,
     Marginal,
     Normal,
     Uniform,
@@ -207,32 +204,6 @@ def test_a_tail_of_normal_noise_may_be_above_one_half():
     np.testing.assert_allclose(tails, [[*ndtr(-thresholds), 0, 0]], rtol=2e-15)
 
 
-@pytest.mark.parametrize(
-    "perturbation",
-    [
-        Normal(),
-        Laplace(0.3),
-        Uniform(),
-        Empirical([-0.5, 0.0, 0.25]),
-        Marginal(np.arange(12.0).reshape(4, 3)),
-        FeatureWise([Normal(), Uniform(), Normal(2.0)]),
-    ],
-    ids=lambda perturbation: type(perturbation).__name__,
-)
-def test_tails_are_the_same_bytes_however_cuts_are_taken_together(monkeypatch, perturbation):
-    """In parts of any size."""
-    rng = np.random.default_rng(2)
-    trees = [step(j, 1.0, t) for j in (0, 1) for t in rng.normal(size=5 - 2 * j).tolist()]
-    problem = GapProblem(grow(trees, 3, aggregate="sum"), perturbation, 1.0, None)
-    X, masks = rng.normal(size=(9, 3)), rng.random((9, 3)) < 0.6
-    _, tails = problem.with_tails(X, masks)
-    is_perturbed = masks[:, problem.gap_forest.cuts.feature]
-    assert (tails[:, :-2][~is_perturbed] == 0).all() and tails[:, :-2][is_perturbed].any()
-    for at_once in (1, 7):
-        monkeypatch.setattr(_tails, "AT_ONCE", at_once)
-        assert problem.with_tails(X, masks)[1].tobytes() == tails.tobytes()
-
-
 def test_a_gap_is_exact_as_long_as_its_leaves_have_a_probability_of_1e_200():
     """Beyond, it is 0: alone in a tail, and where two tails together are less probable.
 
@@ -287,28 +258,6 @@ def test_sums_of_tenths_meet_thresholds_as_the_model_has_them(library, noise):
     assert np.array_equal(of_class.gaps, np.concatenate(expected_gaps))
     last = pg2(model, X[:9], [0, 1, 2, 3], noise, output=1)
     np.testing.assert_allclose(ranks.gaps[:, -1], last, rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Uniform(0.0), "expected"),
-        (lambda: Empirical([]), "must be"),
-        (lambda: Empirical([[1.0]]), "must be"),
-        (lambda: Empirical([np.nan]), "must be"),
-        (lambda: Marginal([1.0]), "must be"),
-        (lambda: Marginal([[np.inf]]), "must be"),
-        (lambda: Marginal([[1.0, 2.0]]).draw(np.random.default_rng(0), (3, 3)), "expected"),
-        (lambda: Empirical(np.ma.masked_array([1.0, 9.0], [0, 1])), "values has masked values"),
-        (lambda: Empirical(np.array([1, 2], "m8[s]")), "values has dates or times"),
-        (lambda: Marginal(np.ma.masked_array([[1.0, 9.0]], [[0, 1]])), "X has masked values"),
-        (lambda: Marginal(csr_matrix([[1.0, 9.0]])), "X is sparse"),
-        (lambda: Marginal(pd.DataFrame({"a": pd.date_range("2020", periods=3)})), "not numeric"),
-    ],
-)
-def test_perturbations_check_what_they_are_given(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
 @pytest.mark.parametrize("height", [1e100, 1e155])

@@ -3,18 +3,17 @@
 from dataclasses import replace
 from functools import cache
 
-import numba
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from scipy.stats import qmc
 from xgboost import XGBRegressor
 
 import forests
 import twins
-import twins_prediction_gap_sampling as slow
+import twins_prediction_gap as slow
 from splitcredit import to_forest
-from splitcredit.prediction_gap import exact_gap, noise, optimum, sampling
+from splitcredit.kernels.compiled import threads
+from splitcredit.prediction_gap import noise, sampling
 
 ONE_OUTPUT = {name: make for name, make in forests.DRAWN.items() if make().n_outputs == 1}
 MADE = {
@@ -141,17 +140,13 @@ def test_pairs_depend_on_their_number_and_not_on_counts_groups_or_threads(kind, 
         pairs_of_group = X[group], masks[group], counts
         gaps = sampling.pg2_sampled(forest, *pairs_of_group, numbers=group, **options)
         assert gaps.tobytes() == all_gaps[group].tobytes()
-    threads = numba.get_num_threads()
-    try:
-        for n in (1, 2):
-            numba.set_num_threads(n)
+    for n in (1, 2):
+        with threads(n):
             by_threads = sampling.pg2_sampled(forest, X, masks, counts, **options)
-            assert by_threads.tobytes() == all_gaps.tobytes()
-    finally:
-        numba.set_num_threads(threads)
+        assert by_threads.tobytes() == all_gaps.tobytes()
 
 
-def test_literal_draws_are_fresh_for_every_count_and_pair(monkeypatch):
+def test_literal_draws_are_fresh_for_every_count_and_pair():
     forest, X = boosted()
     options = dict(X=np.repeat(X[:1], 9, axis=0), features=np.arange(7), scale=0.3)
     nested = sampling.pg2_sampled(forest, counts=[100, 101], **options)[0]
@@ -159,9 +154,6 @@ def test_literal_draws_are_fresh_for_every_count_and_pair(monkeypatch):
     assert 101 * nested[1] - 100 * nested[0] >= 0  # the one sample more
     assert abs(nested[1] - nested[0]) < abs(fresh[0, 1] - fresh[0, 0])
     assert len({*nested, *fresh.ravel()}) == 20
-    monkeypatch.setattr(sampling, "_CHUNK", 800)
-    in_parts = sampling.pg2_sampled(forest, counts=[100, 101], draws="literal", **options)
-    assert in_parts.tobytes() == fresh.tobytes()
 
 
 @pytest.mark.parametrize("kind", noise.KINDS)
@@ -171,14 +163,6 @@ def test_a_smaller_pool_is_the_corner_of_a_larger_one(kind):
     assert larger.dtype == np.float32 and np.isfinite(larger).all()
     assert len(np.unique(larger[:, :, 0])) == 20
     assert not np.array_equal(larger, noise.noise_pool(kind, 5, 200, 4, 4))
-
-
-def test_first_columns_of_a_halton_sequence_are_the_sequence_in_fewer_dimensions():
-    def points(d):
-        return qmc.Halton(d, scramble=True, seed=np.random.default_rng(2)).random(500)
-
-    for d in (1, 3, 11):
-        assert points(17)[:, :d].tobytes() == points(d).tobytes()
 
 
 def test_noise_is_standard_normal():
@@ -208,12 +192,13 @@ def test_nan_is_refused_where_it_is_perturbed_and_followed_elsewhere():
         ({"draws": "fresh"}, "draws='fresh': available are"),
         ({"counts": [5, 5]}, "each larger than the last"),
         ({"counts": []}, "numbers of samples from 1"),
+        ({"counts": [100.9]}, "whole numbers"),
         ({"scale": -1.0}, "scale is -1.0"),
         ({"features": [0, 7]}, "features: 7 is neither an index below 7"),
         ({"features": np.ones((2, 3), bool)}, r"features is a mask \(2, 3\)"),
         ({"counts": [100.9]}, "whole numbers"),
         ({"numbers": [0, -1]}, "numbers must be 2 whole numbers"),
-        ({"numbers": [0.7, 1]}, "numbers must be 2 whole numbers"),
+        ({"numbers": [0.7, 1.0]}, "numbers must be 2 whole numbers"),
         (
             {"pool": np.zeros((2, 7, 5), np.float32)},
             r"\(2, 7, 5\).* 2 columns and 10 samples",
@@ -280,16 +265,6 @@ def test_gaps_by_k_take_squares_some_k_and_halton():
         sampling.gaps_by_k(forest, X[:6], rankings, 0.3, 64, "top")
     with pytest.raises(ValueError, match=r"k=8 is not in 1\.\.7"):
         sampling.gaps_by_k(forest, X[:6], rankings, 0.3, 64, ks=[8])
-
-
-def test_exact_gaps_do_not_depend_on_chunks_of_rows(monkeypatch):
-    forest, X = boosted()
-    X = X[:7]
-    at_once = exact_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
-    monkeypatch.setattr(exact_gap, "CHUNK", 1)
-    monkeypatch.setattr(optimum, "CHUNK", 1)
-    row_by_row = exact_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
-    assert [a.tobytes() for a in row_by_row] == [a.tobytes() for a in at_once]
 
 
 @pytest.mark.parametrize("number", [{"n_streams": 0}, {"n_samples": -1}, {"n_samples": 10.0}])
