@@ -14,7 +14,6 @@ from forests import (
     FITTED,
     boosted,
     fitted,
-    forest_and_rows,
     grow,
     leaf,
     split,
