@@ -159,22 +159,11 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
             begin, end = link_starts[done], link_starts[done + 1]
             for i in range(entry.n_terms):
                 term = terms[entry.terms + i]
+                has_first, own = i < entry.n_first, (side, i)
                 for g in range(n_triples):
-                    in_first = i < entry.n_first
+                    where = top, g, lanes
                     _merge_children(
-                        in_first,
-                        term,
-                        top,
-                        g,
-                        side,
-                        i,
-                        lanes,
-                        scale,
-                        frames,
-                        lane_data,
-                        sums,
-                        sums,
-                        by_point,
+                        term, has_first, where, own, scale, frames, lane_data, sums, sums, by_point
                     )
                 for g in range(n_triples if begin < end else 0):
                     k = g * TRIPLE
@@ -244,9 +233,10 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
 
 @kernel(inner=True)
 def _merge_children(
-    in_first, term, d, g, side, place, lanes, scales, frames, lane_data, children, sums, by_point
+    term, in_first, where, own, scales, frames, lane_data, children, sums, by_point
 ):
     """Q of a node from Q of its children or their values; what each of three points credits."""
+    (d, g, lanes), (side, place) = where, own
     u, v, in_second, other = term.first_value, term.second_value, term.second >= 0, term.second
     other = other if in_second else 0
     for k in range(TRIPLE):

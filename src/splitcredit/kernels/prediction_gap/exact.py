@@ -114,19 +114,7 @@ def gap(forest, x, tails, chosen, work):
         for begin in range(0, n, BLOCK):
             end = min(n, begin + BLOCK)
             fill_table(forest.leaves, forest.box, work, begin, end)
-            add_trees(
-                work.steps,
-                work.steps_end,
-                work.factors,
-                work.active_end,
-                work.kind,
-                work.low,
-                work.high,
-                work.table,
-                sums,
-                begin,
-                end,
-            )
+            add_trees(work, begin, end)
             for v in range(begin, end):
                 share, g = active[v].probability, active[v].gap
                 total += share * g * (g + 2.0 * sums[results, v - begin])

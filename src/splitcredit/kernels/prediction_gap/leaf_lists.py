@@ -128,7 +128,7 @@ def take_features(sides, first, lowered, x, tails, chosen, work):
 
     Returns whether `find_leaves` is to look at all leaves.
     """
-    slot, mass_below, limits, width = work.slot, work.mass_below, work.limits, work.width
+    slot, mass_below = work.slot, work.mass_below
     used, n_chosen, missing = 0, 0, False
     for j in range(len(chosen)):
         n_chosen += chosen[j]
@@ -143,23 +143,10 @@ def take_features(sides, first, lowered, x, tails, chosen, work):
             used += 1
             if mass_below[j] < 0.0:
                 mass = _mass_below(lowered, first[j].cut, first[j + 1].cut, x[j], tails)
-                write_sides(
-                    begin,
-                    end,
-                    sides,
-                    limits,
-                    x[j],
-                    tails,
-                    mass,
-                    work.kind,
-                    work.low,
-                    work.high,
-                    width,
-                    work.inverse,
-                )
+                write_sides(begin, end, sides, x[j], tails, mass, work)
                 mass_below[j] = mass
         if chosen[j] or all_leaves:
-            cover(begin, end, chosen[j], x[j], limits, width, work.covered)
+            cover(begin, end, chosen[j], x[j], work)
     return all_leaves
 
 

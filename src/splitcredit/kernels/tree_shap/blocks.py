@@ -231,28 +231,16 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     taken, not_taken, scale = compute_shares(below, points, n_triples, g)
                     for k in range(TRIPLE):
                         shares[0, d + 1, g * TRIPLE + k] = scale[k]
-                    add_child_weights(
-                        entry, d, g, lanes, is_first, frames, shares, lane_data, total
-                    )
+                    where = d, g, lanes
+                    add_child_weights(entry, where, is_first, frames, shares, lane_data, total)
                     for i in range(below.n_terms):
                         term = terms[below.terms + i]
                         v, w = term.second_value, term.first_value - term.second_value
                         low = v + not_taken[0] * w, v + not_taken[1] * w, v + not_taken[2] * w
                         high = v + taken[0] * w, v + taken[1] * w, v + taken[2] * w
-                        outside, place = v + below.ratio * w, top[into] + i
-                        evaluate_bottom(
-                            below.above,
-                            outside,
-                            d + 1,
-                            lanes,
-                            lane_data,
-                            high,
-                            low,
-                            sums,
-                            into,
-                            place,
-                            g,
-                        )
+                        values, own = (high, low, v + below.ratio * w), (into, top[into] + i)
+                        where = d + 1, g, lanes
+                        evaluate_bottom(below.above, where, values, lane_data, sums, own)
                 for i in range(below.n_terms):
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
@@ -261,7 +249,8 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                 top[into] += below.n_terms
                 continue
             for g in range(n_triples):
-                pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, frames)
+                where = d, g, lanes
+                pass_weights(entry, where, is_first, shares, lane_data, frames, frames)
             d += 1
             path[AT, d], path[DONE, d], path[STACK, d] = child, 0, into
             path[BASE, d], path[BASE + 1, d] = top[0], top[1]
@@ -269,32 +258,21 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
         stack, other = path[STACK, d], 1 - path[STACK, d]
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
-            place, second, v = path[BASE + stack, d] + i, np.int64(term.second), term.second_value
+            own = stack, path[BASE + stack, d] + i
+            second, v = np.int64(term.second), term.second_value
             if i >= entry.n_first:
-                fill(n_triples, lanes, term.first_value, sums, stack, place)
+                fill(n_triples, lanes, term.first_value, sums, own)
             if second >= 0:
+                others = other, path[BASE + other, d] + second
                 for g in range(n_triples):
+                    where = d, g, lanes
                     merge_both(
-                        entry,
-                        d,
-                        g,
-                        lanes,
-                        frames,
-                        shares,
-                        lane_data,
-                        sums,
-                        stack,
-                        place,
-                        sums,
-                        other,
-                        path[BASE + other, d] + second,
-                        total,
+                        entry, where, frames, shares, lane_data, sums, own, sums, others, total
                     )
             else:
                 for g in range(n_triples):
-                    merge_first(
-                        entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total
-                    )
+                    where = d, g, lanes
+                    merge_first(entry, where, frames, shares, lane_data, sums, own, v, total)
             to = entry.feature * n_outputs + term.output
             credit_feature(d, lanes, lane_data, total, 1.0, phi, to)
         top[stack] = path[BASE + stack, d] + entry.n_terms
