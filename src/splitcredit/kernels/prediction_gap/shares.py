@@ -1,7 +1,4 @@
-"""Shares of many leaves' intervals that the nodes of a tree cover, and sums of their products.
-
-Their purpose is explained in `exact`.
-"""
+"""Shares of many leaves' intervals that the nodes of a tree cover, and sums of their products."""
 
 from __future__ import annotations
 
