@@ -191,7 +191,7 @@ def step(X, nodes, missing_left, at, rows, a):
     """Number of a walking row, the column that its node compares, and the child that it goes to."""
     i, k = np.uint64(rows[a]), np.uint64(at[a])
     j = np.uint64(nodes[k].feature)
-    return i, j, np.uint64(child_of(nodes, k, goes_left(X[i, j], nodes, missing_left, k)))
+    return i, j, child_of(nodes, k, goes_left(X[i, j], nodes, missing_left, k))
 
 
 @kernel(inline=True)

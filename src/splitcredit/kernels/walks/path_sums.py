@@ -43,7 +43,7 @@ def _add_steps(first, last, nodes, roots, missing_left, credit, X, out):
                 going = 0
                 for a in range(np.uint64(active)):
                     i, j, child = step(X, nodes, missing_left, at, rows, a)
-                    out[i, j] += credit[child]
+                    out[i, j] += credit[np.uint64(child)]
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going

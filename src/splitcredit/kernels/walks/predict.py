@@ -36,7 +36,7 @@ def _predict(first, last, nodes, roots, missing_left, numbers, value, X, out):
                     out[i, c] += value[own, c]
 
 
-@kernel(inner=True)
+@kernel(inline=True)
 def find_leaves(X, start, stop, nodes, root, missing_left, at, rows, leaf):
     """Write the leaf that each of the rows start..stop comes to from a root."""
     for a in range(stop - start):

@@ -99,8 +99,9 @@ def _add_steps(first, last, nodes, roots, missing_left, credit, chosen, X, out):
                 going = 0
                 for a in range(np.uint64(active)):
                     i, j, child = step(X, nodes, missing_left, at, rows, a)
+                    to = np.uint64(child)
                     for c in range(n_outputs):
-                        out[i, j, c] += credit[child, c]
+                        out[i, j, c] += credit[to, c]
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going
