@@ -58,18 +58,12 @@ def threads(number: int):
 def kernel(parallel: bool = False, inner: bool = False, inline: bool = False):
     """Compile the decorated function in nopython mode, without fastmath, and keep the code.
 
-    Parameters
-    ----------
-    parallel : bool
-        Whether threads share its work. The parameters of the function begin with ``first, last``,
-        the pieces of work that it is to do. It is called from Python with the number of pieces in
-        place of the two. Pieces write to different places, and the function returns nothing.
-    inner : bool
-        Whether other kernels call it, and Python as good as never. It is compiled as a part of
-        them.
-    inline : bool
-        Like `inner`, but put into its callers before types are inferred: where LLVM would not
-        inline a call that costs more than the work, or the argument is of several types.
+    With `parallel`, threads share its work. Its parameters begin with ``first, last``, the pieces
+    of work that it is to do, and Python calls it with the number of pieces in place of the two.
+    Pieces write to different places, and the function returns nothing. With `inner`, other kernels
+    call it, and it is compiled as a part of them. With `inline`, it is also put into its callers
+    before types are inferred: where LLVM would not inline a call that costs more than the work, or
+    the argument is of several types.
     """
 
     def decorate(function):
@@ -125,10 +119,8 @@ def _no_garbage_collection():
 
 @contextlib.contextmanager
 def _notice():
-    """Warn, once in the life of a process, when compiling has taken long.
-
-    By processor time: on a busy machine it takes long to load what is compiled, too.
-    """
+    """Warn, once in the life of a process, when compiling has taken long."""
+    # By processor time: on a busy machine it takes long to load what is compiled, too.
     if _seconds_left[0] <= 0:
         yield
         return

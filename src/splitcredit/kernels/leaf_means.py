@@ -74,13 +74,11 @@ def with_means(forest):
 
 @kernel()
 def _go_up(left, right, cover, mean, variance):
-    """Write inner nodes, children first; the first whose children have no cover, or -1.
-
-    A node whose children do not come after it is passed over: `Forest` refuses it.
-    """
+    """Write inner nodes, children first; the first whose children have no cover, or -1."""
     uncovered, n = -1, len(left)
     for k in range(n - 1, -1, -1):
         a, b = left[k], right[k]
+        # `Forest` refuses a node whose children do not come after it.
         if a <= k or b <= k or a >= n or b >= n:
             continue
         total = cover[a] + cover[b]

@@ -16,7 +16,6 @@ import twins_prediction_gap as slow
 from forests import caterpillar, grow, leaf, single_leaf, split
 from splitcredit import faithfulness, to_forest
 from splitcredit.kernels.compiled import threads
-from splitcredit.kernels.prediction_gap import exact
 from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
 from splitcredit.kernels.prediction_gap.leaf_lists import FEW, ONE_IN, workspace
 from splitcredit.prediction_gap.exact_gap import pg2
@@ -214,7 +213,7 @@ def test_there_is_room_for_all_leaves_and_one_that_is_looked_at():
     """Kernels check no bounds, so too little room would be seen by chance only."""
     forest, _ = boosted()
     trees = gap_forest(forest, 0)
-    work = workspace.py_func(exact.trees_of(trees), forest.n_features, trees.depth)
+    work = workspace.py_func(trees, forest.n_features)
     assert len(work.active) == (forest.feature < 0).sum() + 1
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from splitcredit.kernels.prediction_gap import exact, leaf_lists, reached_leaves
+from splitcredit.kernels.prediction_gap import leaf_lists, reached_leaves
 from splitcredit.prediction_gap.exact_gap import GapProblem
 
 
@@ -36,13 +36,12 @@ def lists(forest, X, chosen, sigma):
         Sides of the boxes of the active leaves.
     """
     problem = GapProblem(forest, None, sigma, None)
-    trees, depth = exact.trees_of(problem.gap_forest), problem.gap_forest.depth
+    trees = problem.gap_forest
     rows, tails = problem.with_tails(X, chosen)
-    work = leaf_lists.workspace(trees, X.shape[1], depth)
-    sides = trees.sides, trees.first, trees.lowered
+    work = leaf_lists.workspace(trees, X.shape[1])
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         leaf_lists.begin_row(work)
-        all_leaves = leaf_lists.take_features(*sides, x, tail, moving, work)
+        all_leaves = leaf_lists.take_features(trees, x, tail, moving, work)
         _, *sums = reached_leaves.find_leaves(trees, x, tail, moving, all_leaves, work)
         reached_leaves.drop_negligible_leaves(work.active, work.active_end, *sums)
         leaf_lists.list_steps(trees.leaves, trees.above, trees.box, work)

@@ -23,10 +23,7 @@ def interaction_index(forest, X, outputs, sets, background=None) -> np.ndarray:
 
 
 def interaction_matrix(forest, X, outputs, background=None) -> np.ndarray:
-    """Half the index of each pair, and on the diagonal what is left of the Shapley values.
-
-    Returns float64 (n_samples, n_features, n_features, len(outputs)).
-    """
+    """Half the index of each pair, and on the diagonal what is left of the Shapley values."""
     pairs, table = present_sets(forest, 2)
     p, n_pairs = forest.n_features, len(pairs)
     features = np.arange(p)[:, None]

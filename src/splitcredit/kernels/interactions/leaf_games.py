@@ -31,6 +31,7 @@ from splitcredit.kernels.interactions.leaf_paths import group_rows, leaf_paths
 from splitcredit.kernels.interactions.sets import find, key_of, next_set
 from splitcredit.kernels.interventional.category_paths import category_paths
 from splitcredit.kernels.nodes import n_blocks
+from splitcredit.kernels.tree_shap.transposed import flattened, take_lines, write_lines
 
 # Most rows in one block, one thread's work. The more rows, the more of them share a group.
 BLOCK = 512
@@ -54,10 +55,7 @@ class Room(NamedTuple):
 
 
 def interaction_index(forest, X, outputs, table, sets, background=None) -> np.ndarray:
-    """Shapley interaction index of sets of features.
-
-    Returns float64 (n_samples, n_sets, k).
-    """
+    """Shapley interaction index of sets of features, float64 (n_samples, n_sets, k)."""
     paths = leaf_paths(forest)
     most, size = int(np.diff(paths.starts).max()), sets.shape[1]
     out = np.zeros((len(X), len(sets), len(outputs)))
@@ -73,7 +71,7 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
     blocks = n_blocks(len(out), BLOCK)
     for first in range(0, len(paths.leaves), LEAVES):
         leaves = first, min(first + LEAVES, len(paths.leaves))
-        _credit(blocks, leaves, paths, table, value, (X, behind), tables, extent, out)
+        _credit(blocks, leaves, paths, table, value, (X, behind), tables, extent, flattened(out))
     if background is not None:
         out /= len(background)
     if forest.aggregate == "mean":
@@ -83,10 +81,7 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
 
 @lru_cache(maxsize=8)
 def _quadrature(most, size):
-    """Points and weights on [0, 1] of the exact rule for each number of features on a path.
-
-    Returns float64 (most + 1, 2, points).
-    """
+    """Points and weights of the exact rule by features on a path, float64 (most + 1, 2, points)."""
     rules = np.zeros((most + 1, 2, (most - size) // 2 + 1))
     for width in range(size, most + 1):
         n_points = (width - size) // 2 + 1
@@ -130,15 +125,10 @@ def _make_room(n_rows, width, most_sets, size):
 def _credit_block(start, leaves, paths, table, value, both, integrals, room, out):
     """Take one block of rows to some leaves."""
     (X, behind), (rules, betas) = both, integrals
-    lanes, p = len(room.group), X.shape[1]
-    n_sets, n_outputs = out.shape[1:]
-    x, credit = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))
-    for lane in range(lanes):
-        for j in range(p):
-            x[j, lane] = X[start + lane, j]
-        for i in range(n_sets):
-            for c in range(n_outputs):
-                credit[i * n_outputs + c, lane] = out[start + lane, i, c]
+    lanes, n_outputs = len(room.group), value.shape[1]
+    x, credit = np.empty((X.shape[1], lanes)), np.empty((out.shape[1], lanes))
+    take_lines(X, True, start, lanes, x)
+    take_lines(out, True, start, lanes, credit)
     others = _make_room(behind.shape[1], room.bits.shape[1], 0, 0)
     for leaf in range(leaves[0], leaves[1]):
         path = paths.starts[leaf], paths.starts[leaf + 1]
@@ -157,10 +147,7 @@ def _credit_block(start, leaves, paths, table, value, both, integrals, room, out
                 v, to = value[leaf, c], room.numbers[i] * n_outputs + c
                 for lane in range(lanes):
                     credit[to, lane] += v * room.index[i, room.group[lane]]
-    for lane in range(lanes):
-        for i in range(n_sets):
-            for c in range(n_outputs):
-                out[start + lane, i, c] = credit[i * n_outputs + c, lane]
+    write_lines(credit, start, lanes, out)
 
 
 @kernel(inner=True)

@@ -24,15 +24,11 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.links import linked_layouts
-from splitcredit.kernels.interactions.shares import (
-    LANES,
-    pass_weights,
-    write_merged_shares,
-    write_shares,
-)
+from splitcredit.kernels.interactions.shares import LANES, pass_weights, write_shares
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.blocks import gauss_legendre
 from splitcredit.kernels.tree_shap.lanes import TRIPLE, compute_shares, enter_edge, split_rows
+from splitcredit.kernels.tree_shap.transposed import flattened, take_lines, write_lines
 
 
 class Space(NamedTuple):
@@ -53,18 +49,15 @@ class Space(NamedTuple):
 
 
 def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
-    """Interaction index of numbered pairs and, behind them, Shapley values of single features.
-
-    Returns float64 (n_samples, n_pairs or n_pairs + n_features, k).
-    """
+    """Interaction index of numbered pairs and, behind them, Shapley values if `singles`."""
     n_sets = n_pairs + (forest.n_features if singles else 0)
     out = np.zeros((len(X), n_sets, len(outputs)))
     X = np.array(X, np.float64)
     any_nan = bool(np.isnan(X).any())
     for layout, links in linked_layouts(forest, outputs, table, keep):
         triples, rules = triples_and_rules(layout, singles)
-        extent = n_pairs, int(layout.depths.max()) + 2
-        arrays = layout, links, triples, rules, X, any_nan, extent, out
+        extent = n_pairs, int(layout.depths.max()) + 2, len(outputs)
+        arrays = layout, links, triples, rules, X, any_nan, extent, flattened(out)
         _blocks(n_blocks(len(out), LANES), *arrays)
     if forest.aggregate == "mean":
         out /= forest.n_trees
@@ -72,10 +65,8 @@ def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
 
 
 def triples_and_rules(layout, singles) -> tuple:
-    """Threes of points that are exact for each tree, and the points and weights of each number.
-
-    With single features the degree is m - 1, as in `tree_shap`.
-    """
+    """Threes of points that are exact for each tree, and the points and weights of each number."""
+    # With single features the degree is m - 1, as in `tree_shap`.
     degrees = layout.n_features.astype(np.int64) - (1 if singles else 2)
     triples = np.where(degrees >= 0, degrees // (2 * TRIPLE) + 1, 0)
     return triples, gauss_legendre(int(triples.max()))
@@ -83,33 +74,23 @@ def triples_and_rules(layout, singles) -> tuple:
 
 @kernel(parallel=True)
 def _blocks(first_block, last_block, layout, links, triples, rules, X, any_nan, extent, out):
-    """Take every block of rows through every tree with a wanted pair, or with any single feature.
-
-    One block is one thread's.
-    """
-    p, n_sets, n_outputs = X.shape[1], out.shape[1], out.shape[2]
+    """Take every block of rows through every tree with a wanted pair, or any single feature."""
     starts, link_starts = layout.starts, links.starts
-    n_pairs, deepest = extent
+    n_pairs, deepest, n_outputs = extent
+    n_sets = out.shape[1] // n_outputs
     space = new_space(deepest, len(rules[0]) - 1, n_outputs)
     for block in range(first_block, last_block):
         start = block * LANES
         lanes = min(LANES, len(out) - start)
-        x, phi = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))
-        for lane in range(lanes):
-            for j in range(p):
-                x[j, lane] = X[start + lane, j]
-            for i in range(n_sets):
-                for c in range(n_outputs):
-                    phi[i * n_outputs + c, lane] = out[start + lane, i, c]
+        x, phi = np.empty((X.shape[1], lanes)), np.empty((out.shape[1], lanes))
+        take_lines(X, True, start, lanes, x)
+        take_lines(out, True, start, lanes, phi)
         for t in range(len(triples)):
             first, last = starts[t, 0], starts[t + 1, 0]
             if triples[t] > 0 and (n_sets > n_pairs or link_starts[first] < link_starts[last]):
                 tree = first, last, triples[t], n_pairs, n_outputs
                 traverse(layout, links, tree, rules, any_nan, x, phi, space)
-        for lane in range(lanes):
-            for i in range(n_sets):
-                for c in range(n_outputs):
-                    out[start + lane, i, c] = phi[i * n_outputs + c, lane]
+        write_lines(phi, start, lanes, out)
 
 
 @kernel(inner=True)
@@ -159,22 +140,11 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
             begin, end = link_starts[done], link_starts[done + 1]
             for i in range(entry.n_terms):
                 term = terms[entry.terms + i]
+                has_first, own = i < entry.n_first, (side, i)
                 for g in range(n_triples):
-                    in_first = i < entry.n_first
+                    where = top, g, lanes
                     _merge_children(
-                        in_first,
-                        term,
-                        top,
-                        g,
-                        side,
-                        i,
-                        lanes,
-                        scale,
-                        frames,
-                        lane_data,
-                        sums,
-                        sums,
-                        by_point,
+                        term, has_first, where, own, scale, frames, lane_data, sums, sums, by_point
                     )
                 for g in range(n_triples if begin < end else 0):
                     k = g * TRIPLE
@@ -230,12 +200,8 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
                 taken, not_taken, inverse = compute_shares(new, points, n_triples, g)
                 for k in range(TRIPLE):
                     scale[d, g * TRIPLE + k] = inverse[k]
-                if new.above == 0:
-                    write_shares(d, g, lanes, lane_data, taken, not_taken, frames)
-                else:
-                    write_merged_shares(
-                        new.above, new.ratio, d, g, lanes, lane_data, taken, not_taken, frames
-                    )
+                above, ratio = new.above, new.ratio
+                write_shares(above, ratio, d, g, lanes, lane_data, taken, not_taken, frames)
 
 
 # The loops below run over lanes, with unit stride and constant distances, so that the compiler
@@ -244,9 +210,10 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
 
 @kernel(inner=True)
 def _merge_children(
-    in_first, term, d, g, side, place, lanes, scales, frames, lane_data, children, sums, by_point
+    term, in_first, where, own, scales, frames, lane_data, children, sums, by_point
 ):
     """Q of a node from Q of its children or their values; what each of three points credits."""
+    (d, g, lanes), (side, place) = where, own
     u, v, in_second, other = term.first_value, term.second_value, term.second >= 0, term.second
     other = other if in_second else 0
     for k in range(TRIPLE):

@@ -1,9 +1,7 @@
 """Path-dependent interaction index of all pairs by tables over the outcomes of splits.
 
-For shallow trees. The index is linear in the values of the leaves, as Shapley values are. So the
-groups of splits of `tree_shap.split_groups` serve for pairs, too: the index of the pairs of a group
-is a function of the outcomes of its splits. The traversal of `pair_blocks` computes it once for
-every combination of outcomes, and a row then looks once into the tables of each group.
+For shallow trees. The index is linear in the values of the leaves, as Shapley values are, so the
+groups of splits of `tree_shap.split_groups` serve for pairs, too.
 """
 
 from __future__ import annotations
@@ -42,10 +40,7 @@ _CHUNK = outcome_tables.CHUNK * BITS // _N_SETS
 
 @cached_per_forest
 def pays(forest) -> bool:
-    """Whether tables are taken: for the forests of `outcome_tables.pays`, up to a size.
-
-    This depends on the trees alone, as both algorithms round differently.
-    """
+    """Whether tables are taken, by the trees alone, as both algorithms round differently."""
     if not outcome_tables.pays(forest):
         return False
     offsets = forest.tree_offsets[: outcome_tables.SAMPLE + 1]
@@ -60,10 +55,7 @@ def pays(forest) -> bool:
 
 
 def pair_index(forest, X, outputs, pairs) -> np.ndarray:
-    """Interaction index of the pairs and, behind them, Shapley values of single features.
-
-    Returns float64 (n_samples, n_pairs + n_features, k).
-    """
+    """Interaction index of the pairs and, behind them, Shapley values of single features."""
     out = np.zeros((len(X), len(pairs) + forest.n_features, len(outputs)))
     (X,) = as_readonly(np.asarray(X, np.float64))
     key, rows = ("pairs", *outputs.tolist()), np.arange(len(X))
@@ -81,11 +73,8 @@ def _make(forest, outputs, pairs):
 
 
 def _tables(groups, pairs, n_features):
-    """Numbers of each group for every outcome, and where they start and are credited.
-
-    A group has numbers for the pairs that meet on one of its paths and for each of its features,
-    and for the outputs that vary in it.
-    """
+    """Numbers of each group for every outcome, and where they start and are credited."""
+    # A group has numbers for the pairs that meet on one of its paths and for each of its features.
     n_outputs, n_splits = groups.value.shape[1], groups.n_splits
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
     links = links_of(layout, _TABLE)

@@ -38,10 +38,7 @@ def table_of(sets, n_features) -> SetTable:
 
 @cached_per_forest
 def present_sets(forest, size) -> tuple[np.ndarray, SetTable]:
-    """Sets that occur on the path to some leaf, int64 (n_sets, size) in rising order; their table.
-
-    ValueError if the features are too many for sets of this size.
-    """
+    """Sets that occur on the path to some leaf, int64 (n_sets, size), rising; their table."""
     check_size(forest, size)
     paths, base = leaf_paths(forest), max(forest.n_features, 2)
     keys = np.full(1 << _SMALLEST, -1)
@@ -89,10 +86,7 @@ def _insert(given, keys, numbers):
 
 @kernel()
 def _collect(starts, conditions, size, base, first, n_keys, keys):
-    """Insert the sets on the paths from leaf `first` on, until the table is half full.
-
-    Returns the first leaf that is not done, and the number of keys.
-    """
+    """Insert sets from leaf `first` on until the table is half full; the next leaf, and keys."""
     places = np.empty(size, np.int64)
     for leaf in range(first, len(starts) - 1):
         start, width = starts[leaf], starts[leaf + 1] - starts[leaf]

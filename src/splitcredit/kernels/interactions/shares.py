@@ -13,20 +13,8 @@ LANES = 128
 
 
 @kernel(inner=True)
-def write_shares(d, g, lanes, lane_data, high, low, frames):
-    """Share q of rows that go to the first child and of the others, while o = 1."""
-    b0, b1, b2 = low
-    a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
-    for lane in range(lanes):
-        s = lane_data[1, d, lane]
-        frames[d, g, 3 * LANES + lane] = b0 + s * a0
-        frames[d, g, 4 * LANES + lane] = b1 + s * a1
-        frames[d, g, 5 * LANES + lane] = b2 + s * a2
-
-
-@kernel(inner=True)
-def write_merged_shares(above, ratio, d, g, lanes, lane_data, high, low, frames):
-    """As `write_shares`, where rows may have left the node's feature above (o = 0)."""
+def write_shares(above, ratio, d, g, lanes, lane_data, high, low, frames):
+    """Share q of rows that go first and of the others; the ratio where they have left (o = 0)."""
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
     for lane in range(lanes):

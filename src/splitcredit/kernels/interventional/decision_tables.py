@@ -1,10 +1,8 @@
 """Tables of attributions over all decisions of a group of leaves, for shallow trees.
 
 A group is the largest subtree that has, with the path to it, at most `BITS` inner nodes, and at
-least `LEAST` leaves. What it gives to a row depends on the decisions at these nodes only. So the
-decisions are the bits of an outcome, a table holds the attributions of every outcome that occurs,
-and a row costs one look-up a group. A tree of depth 4 makes two groups of eight leaves. Deep trees
-have few groups, and most of their leaves are taken one by one.
+least `LEAST` leaves. A tree of depth 4 makes two groups of eight leaves. Deep trees have few
+groups, and most of their leaves are taken one by one.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ class Groups(NamedTuple):
 
 
 def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what groups of leaves give to the rows to `out`; see `failed_conditions.add_leaves`."""
+    """Add what groups of leaves give to the rows to `out`."""
     decisions, features, starts, leaves = groups
     n_rows, shape = XT.shape[1], (1 << BITS, features.shape[1], value.shape[1])
     step = max(1, min(len(decisions), CHUNK // (1 + n_rows + 8 * int(np.prod(shape)))))
@@ -60,11 +58,7 @@ def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
 
 
 def grouped(edges, left, bits, least) -> tuple:
-    """Group the leaves of all trees.
-
-    Returns what `Groups` has, and the leaves in no group, int32 (n_rest,). A group that is not a
-    whole tree has at least so many leaves.
-    """
+    """The groups of the leaves of all trees, and the leaves in no group, int32 (n_rest,)."""
     group, decisions = _grouped(edges, left, bits, least)
     leaves = np.flatnonzero(left < 0).astype(np.int32)
     leaves = leaves[np.argsort(group[leaves], kind="stable")]

@@ -9,22 +9,13 @@ Shapley values of that are::
     v (a - 1)! b! / (a + b)!      for each of Q,
     -v a! (b - 1)! / (a + b)!     for each of P, and 0 for all others
 
-(Lundberg et al. 2020; proof by Laberge and Pequignot 2022). They depend on x and z only by the
-patterns of failed conditions, P and Q. So let n(Q) be the number of background rows with pattern
-Q, counted once for each leaf. Every x with pattern P gets there::
+(Lundberg et al. 2020; proof by Laberge and Pequignot 2022). Summed over the background, with n(Q)
+rows of pattern Q, every x with pattern P gets there::
 
     phi_j = v sum of n(Q) (a - 1)! b! / (a + b)!    over Q with j, disjoint from P, if j is not in P
     phi_j = -v sum of n(Q) a! (b - 1)! / (a + b)!   over Q disjoint from P,         if j is in P
 
-which is worked out once for each pattern (the idea of counted patterns: Nadel and Wettenstein
-2026, Woodelf). All sums are of positive numbers. Three ways lead to them, chosen by the shape of
-the tree alone; a row's numbers do not depend on the other rows:
-
-- leaves with at most 8 decisions on their paths together share a table, if they are four or more
-  (`decision_tables`),
-- other leaves number the patterns of a block of rows (`failed_conditions`),
-- with more than 64 features on the path, the pairs (x, z) are taken one by one
-  (`leaf_pairs`).
+All sums are of positive numbers.
 """
 
 from __future__ import annotations
@@ -56,10 +47,7 @@ def tree_shap_interventional(forest, X, outputs, background, limits=None) -> np.
 
 
 def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
-    """Interventional TreeSHAP for output ``output[i]`` of row i, (n_samples, n_features).
-
-    Rows with the same output are gathered into the same blocks.
-    """
+    """Interventional TreeSHAP for output ``output[i]`` of row i, (n_samples, n_features)."""
     order = np.argsort(output, kind="stable")
     outputs, starts = np.unique(output[order], return_index=True)
     ends = np.append(starts, len(X))[1:]
@@ -77,8 +65,7 @@ def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
 def tree_shap_rescaled(forest, X, background, factors, features=failed_conditions.BITS):
     """Interventional TreeSHAP of the only output, each pair times its factor.
 
-    Returns float64 (n_samples, n_features). `features` is the most on a path that is not taken by
-    pairs, and lower in tests only.
+    `features` is the most on a path that is not taken by pairs, and lower in tests only.
     """
     edges, _, rest, long, most = _ungrouped_routes(forest, features)
     paths = category_paths(forest)

@@ -1,9 +1,7 @@
 """Patterns of failed conditions: all that a leaf needs to know of a row or of the background.
 
-The path to a leaf is merged to one condition per feature: an interval, and whether NaN passes. The
-pattern of a row is the set of conditions that it fails, one bit each. Background rows with the
-same pattern are one entry with a count, and rows to explain with the same pattern are worked out
-once; the derivation is in `explain`.
+Background rows with the same pattern are one entry with a count, and rows to explain with the same
+pattern are worked out once.
 """
 
 from __future__ import annotations
@@ -120,11 +118,8 @@ def count_features(first, last, edges, leaves, n_features, width):
 
 @kernel(inner=True)
 def merged(edges, leaf, place, path):
-    """Merge the path to a leaf into one condition per feature, in `path`; their number.
-
-    `place` is -1 for every feature, before and after.
-    """
-    m, k = 0, leaf
+    """Merge the path to a leaf into one condition per feature, in `path`; their number."""
+    m, k = 0, leaf  # `place` is -1 for every feature, before and after
     while edges[k].parent >= 0:
         edge = edges[k]
         i = place[edge.feature]
@@ -196,10 +191,7 @@ def number(patterns, slots, distinct, index):
 
 @kernel(inner=True)
 def histogram(path, ZT, entries, failing):
-    """Count the background's patterns; for each condition, the set of entries that fail it.
-
-    A set is a row of bits, 64 a word. The number of entries is returned.
-    """
+    """Count the background's patterns, and for each condition the entries that fail it, as bits."""
     n = ZT.shape[1]
     patterns, distinct = np.empty(n, np.uint64), np.empty(n, np.uint64)
     index = np.empty(n, np.int32)

@@ -12,10 +12,7 @@ CHUNK = 256
 
 
 def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what the leaves give to the rows, for paths of any width; the derivation is in `explain`.
-
-    Parameters are those of `failed_conditions.add_leaves`.
-    """
+    """Add what the leaves give to the rows, for paths of any width."""
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]
         paths, sizes = merged_paths(edges, some, len(XT), len(weights) - 1)

@@ -35,10 +35,7 @@ def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) ->
 
 @kernel(parallel=True)
 def _blocks(first, last, edges, leaves, value, pairs, tasks, weights, paths, out):
-    """Every block of rows over all leaves, in one order for every row.
-
-    The shares of a row in a leaf of value 1 are those of `failed_conditions.share`.
-    """
+    """Every block of rows over all leaves, in one order; shares as in `failed_conditions.share`."""
     XT, ZT, factors = pairs
     for task in range(first, last):
         start, n, n_background = tasks[task, 0], tasks[task, 1] - tasks[task, 0], ZT.shape[1]

@@ -1,20 +1,15 @@
 """The exact prediction gap PG^2 of gajewski2025, as a sum over pairs of leaves.
 
-Let g_u be the value of leaf u less that of the leaf of the same tree that x is in, and P(u, v) the
-probability that the perturbed x is in both u and v. Then PG^2 is the sum of P(u, v) g_u g_v: base,
-f(x)^2 and E f(x')^2, which would cancel, never appear. Leaves that x cannot reach when only the
-features of S move, and those with g_u = 0, contribute nothing. Two different leaves of one tree
-exclude each other.
+PG^2 is the sum of P(u, v) g_u g_v. Leaves that x cannot reach when only the features of S move, and
+those with g_u = 0, contribute nothing. Two different leaves of one tree exclude each other.
 
 P(u, v) is P(v) times a product over the features of u: the share of v's interval that u's interval
 covers. Leaves v with P(v) = 0 are left out, so no division is by 0. Summed over the leaves u of one
 tree, the shares times g_u are E[g(x') | x' in v]. The sum is worked out from the leaves of that
 tree up to its root, for many v at a time, because all leaves below a node have its share in common.
 
-**Intervals and x.** Each cut has one number: the probability that the perturbed value lies on the
-other side of the cut than x. The probability of an interval that lies below or above x is the
-difference of two such numbers; that of an interval around x is 1 minus two of them. So no small
-probability is computed as a difference of numbers near 1.
+**Intervals and x.** The probability of an interval that lies below or above x is the difference of
+two tails; that of an interval around x is 1 minus two of them.
 
 **Leaves that cannot matter.** With small noise most leaves are so improbable that all of them
 together are below the last digit of the result. They are left out, by a bound
@@ -28,8 +23,6 @@ alone.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -56,42 +49,19 @@ CANCELED = 0.01
 
 
 def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
-    """PG^2 of pairs of a row and a set of features.
-
-    Returns float64 (n_pairs,).
-    """
+    """PG^2 of pairs of a row and a set of features, float64 (n_pairs,)."""
     out, n = np.zeros(len(rows)), len(rows)
     report = (lambda pairs: done(pairs / n)) if done else None
     if n and len(gap_forest.trees):
-        arrays = gap_forest.depth, *as_readonly(X, tails, rows, chosen)
-        _gaps(n, trees_of(gap_forest), *arrays, out, done=report)
+        _gaps(n, gap_forest, *as_readonly(X, tails, rows, chosen), out, done=report)
     elif done:
         done(1.0)
     return out / gap_forest.divisor
 
 
-class Trees(NamedTuple):
-    """Arrays of a `GapForest` as the kernels take them; see there."""
-
-    splits: np.ndarray
-    leaves: np.ndarray
-    above: np.ndarray
-    box: np.ndarray
-    sides: np.ndarray
-    first: np.ndarray
-    trees: np.ndarray
-    lowered: np.ndarray  # of the cuts
-
-
-def trees_of(gap_forest) -> Trees:
-    """The arrays of a `GapForest` that the kernels take."""
-    f = gap_forest
-    return Trees(f.splits, f.leaves, f.above, f.box, f.sides, f.first, f.trees, f.cuts.lowered)
-
-
 @kernel(parallel=True)
-def _gaps(first_pair, last_pair, forest, depth, X, tails, rows, chosen, out):
-    work = workspace(forest, X.shape[1], depth)
+def _gaps(first_pair, last_pair, forest, X, tails, rows, chosen, out):
+    work = workspace(forest, X.shape[1])
     for i in range(first_pair, last_pair):
         if i == first_pair or rows[i] != rows[i - 1]:
             begin_row(work)
@@ -101,7 +71,7 @@ def _gaps(first_pair, last_pair, forest, depth, X, tails, rows, chosen, out):
 @kernel(inner=True)
 def gap(forest, x, tails, chosen, work):
     """PG^2 of one row and set; `begin_row` is called first for each row."""
-    all_leaves = take_features(forest.sides, forest.first, forest.lowered, x, tails, chosen, work)
+    all_leaves = take_features(forest, x, tails, chosen, work)
     for canceled in (False, True):
         _, squares, largest = find_leaves(forest, x, tails, chosen, all_leaves, work)
         if not canceled:
@@ -114,19 +84,7 @@ def gap(forest, x, tails, chosen, work):
         for begin in range(0, n, BLOCK):
             end = min(n, begin + BLOCK)
             fill_table(forest.leaves, forest.box, work, begin, end)
-            add_trees(
-                work.steps,
-                work.steps_end,
-                work.factors,
-                work.active_end,
-                work.kind,
-                work.low,
-                work.high,
-                work.table,
-                sums,
-                begin,
-                end,
-            )
+            add_trees(work, begin, end)
             for v in range(begin, end):
                 share, g = active[v].probability, active[v].gap
                 total += share * g * (g + 2.0 * sums[results, v - begin])

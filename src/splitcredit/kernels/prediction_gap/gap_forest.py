@@ -150,10 +150,7 @@ def gap_forest(forest, output: int) -> GapForest:
 
 @kernel()
 def _bottom_up(left, right, value, constant, leaf, n_leaves):
-    """Of each node: whether it has one value below it, a leaf below it, and how many leaves.
-
-    What has one value counts as one leaf.
-    """
+    """Whether each node has one value below it, a leaf, and how many leaves: for one value, 1."""
     for number in range(len(left) - 1, -1, -1):
         k = np.uint64(number)
         constant[k], leaf[k], n_leaves[k] = True, number, 1
@@ -179,8 +176,11 @@ def _listed(forest, roots, constant, leaf, n_leaves, cut_of, n_cuts) -> Listed:
     nodes = as_readonly(
         forest.feature, forest.left, forest.right, constant, leaf, n_leaves, cut_of, roots
     )
-    largest = int(n_leaves[roots].max(initial=1))
-    above, box = _list_trees(Listing(*nodes), forest.n_features, n_cuts, largest, listed)
+    room, d = int(n_leaves[roots].max(initial=1)) + 2, forest.n_features
+    by_depth = *np.empty((2, room, 4), np.int64), *np.zeros((2, room, 2), np.int64)
+    by_feature = *np.empty((6, d), np.int64), np.zeros(d, np.bool_)
+    way = Way(*by_depth, *by_feature, np.empty(room, np.int64))
+    above, box = _list_trees(Listing(*nodes), n_cuts, way, listed)
     n_above, n_box, _ = listed.counts.tolist()
     return listed._replace(above=above[:n_above], box=box[:n_box])
 
@@ -202,45 +202,27 @@ class Way(NamedTuple):
     """The way down to a node, by depth, by feature, and by split of the tree."""
 
     edges: np.ndarray  # of each edge the feature, its low and high cut before, and whether new
+    waiting: np.ndarray  # node, depth, split above, and whether to its right
     so_far: np.ndarray  # of each node the sides settled, and the nodes above where some are
     above: np.ndarray
-    waiting: np.ndarray  # node, depth, split above, and whether to its right
     low: np.ndarray
     high: np.ndarray
     box: np.ndarray
     settled: np.ndarray
     turn: np.ndarray
-    is_settled: np.ndarray
     next_split: np.ndarray
+    is_settled: np.ndarray
     same_next: np.ndarray
 
 
-@kernel(inner=True)
-def _new_way(n_features, room):
-    return Way(
-        np.empty((room, 4), np.int64),
-        np.zeros((room, 2), np.int64),
-        np.empty((room, 2), np.int64),
-        np.empty((room, 4), np.int64),
-        np.empty(n_features, np.int64),
-        np.empty(n_features, np.int64),
-        np.empty(n_features, np.int64),
-        np.empty(n_features, np.int64),
-        np.empty(n_features, np.int64),
-        np.zeros(n_features, np.bool_),
-        np.empty(n_features, np.int64),
-        np.empty(room, np.int64),
-    )
-
-
 @kernel()
-def _list_trees(nodes, n_features, n_cuts, largest, listed):
+def _list_trees(nodes, n_cuts, way, listed):
     """Write `listed`; the nodes above leaves and the sides of boxes, which have more room.
 
     The splits of a tree are numbered in the order in which they are met, so those below a node are
     a range of numbers. A feature is split below the node if the next split of it is in this range.
     """
-    way, above, box = _new_way(n_features, largest + 2), listed.above, listed.box
+    above, box = listed.above, listed.box
     n_splits, n_listed, n_above_listed, n_box_listed, deepest = 0, 0, 0, 0, 0
     for t in range(len(nodes.roots)):
         _number_splits(nodes, nodes.roots[t], way)
@@ -357,12 +339,9 @@ def _with_room(table, n):
 
 @kernel(inner=True)
 def _number_splits(nodes, root, way):
-    """Write the next split of the feature of each split, and the first split of each feature.
-
-    Where there is none it is a number above all.
-    """
+    """Write the next split of the feature of each split, and the first split of each feature."""
     waiting, next_split, same_next = way.waiting, way.next_split, way.same_next
-    none = np.int64(1) << 62
+    none = np.int64(1) << 62  # where there is none: above all numbers
     n, n_waiting = 0, 1
     waiting[0, 0] = root
     # By feature the last split so far, and by split the node.

@@ -1,8 +1,6 @@
 """The lists that the exact prediction gap is made from: leaves that x' can reach, and factors.
 
 A pair of a row and a set of features has lists of its own, made in the working memory of a thread.
-The symbols, and what the lists are for, are explained in `exact`.
-
 Which leaves can be reached, on which side of x a side lies and whether a feature is perturbed is
 all but random, so a jump that depends on it is mispredicted about every other time. Hence most of
 the loops here write first and then count what they have written only if it is wanted.
@@ -72,11 +70,10 @@ class Work(NamedTuple):
 
 
 @kernel(inner=True)
-def workspace(forest, n_features, depth):
-    """Working memory for the trees of an `exact.Trees`.
-
-    Rows of a multiple of 4096 bytes would have to share a few places of the first cache.
-    """
+def workspace(forest, n_features):
+    """Working memory for the trees of a `GapForest`."""
+    # Rows of a multiple of 4096 bytes would have to share a few places of the first cache.
+    depth = forest.depth
     n_leaves, n_trees, n_sides = len(forest.leaves), len(forest.trees), len(forest.sides)
     sums = np.zeros((depth + 5, BLOCK + LANES))
     sums[-1] = 1.0
@@ -94,7 +91,7 @@ def workspace(forest, n_features, depth):
         np.zeros(n_trees, np.bool_),
         np.empty(n_trees),
         np.empty(n_features),
-        _limits(forest.sides, forest.lowered),
+        _limits(forest.sides, forest.cuts.lowered),
         np.empty(n_sides),
         np.empty(n_sides, np.int32),
         np.empty(n_sides),
@@ -123,12 +120,10 @@ def begin_row(work):
 
 
 @kernel(inner=True)
-def take_features(sides, first, lowered, x, tails, chosen, work):
-    """Give the chosen features places in the table, and work out their sides if not yet known.
-
-    Returns whether `find_leaves` is to look at all leaves.
-    """
-    slot, mass_below, limits, width = work.slot, work.mass_below, work.limits, work.width
+def take_features(forest, x, tails, chosen, work):
+    """Prepare the chosen features and their sides; whether `find_leaves` looks at all leaves."""
+    sides, first, lowered = forest.sides, forest.first, forest.cuts.lowered
+    slot, mass_below = work.slot, work.mass_below
     used, n_chosen, missing = 0, 0, False
     for j in range(len(chosen)):
         n_chosen += chosen[j]
@@ -143,32 +138,16 @@ def take_features(sides, first, lowered, x, tails, chosen, work):
             used += 1
             if mass_below[j] < 0.0:
                 mass = _mass_below(lowered, first[j].cut, first[j + 1].cut, x[j], tails)
-                write_sides(
-                    begin,
-                    end,
-                    sides,
-                    limits,
-                    x[j],
-                    tails,
-                    mass,
-                    work.kind,
-                    work.low,
-                    work.high,
-                    width,
-                    work.inverse,
-                )
+                write_sides(begin, end, sides, x[j], tails, mass, work)
                 mass_below[j] = mass
         if chosen[j] or all_leaves:
-            cover(begin, end, chosen[j], x[j], limits, width, work.covered)
+            cover(begin, end, chosen[j], x[j], work)
     return all_leaves
 
 
 @kernel(inner=True)
 def _mass_below(lowered, low, high, x, tails):
-    """The probability mass below x of a feature with the cuts low..high.
-
-    Any number will do that lies between the two tails next to x.
-    """
+    """The probability mass below x of a feature: any number between the two tails next to x."""
     first, last = low, high
     while low < high:
         half = (low + high) >> 1
@@ -183,6 +162,7 @@ def _mass_below(lowered, low, high, x, tails):
     return 0.5
 
 
+# In one piece: a call at each node would count references to the arrays that it is given.
 @kernel(inner=True)
 def list_steps(leaves, above, box, work):
     """List the factors, and the nodes where factors or active leaves are, children before parents.

@@ -83,10 +83,7 @@ U0, U1, U2, U3, U4 = (
 
 
 def normal_tails(cuts, X, wanted, scales, deviation) -> np.ndarray:
-    """Probability that a value with normal noise lies on the other side of each cut.
-
-    Returns float64 (n_samples, n_cuts + 2), with 0 for the cuts at infinity.
-    """
+    """The tails of normal noise at each cut, float64 (n_samples, n_cuts + 2), 0 at infinity."""
     out = np.zeros((len(X), len(cuts.lowered)))
     arrays = as_readonly(X, wanted, scales, cuts.first, cuts.threshold, cuts.lowered)
     _tails(n_blocks(len(X), ROWS), *arrays, float(deviation), out)

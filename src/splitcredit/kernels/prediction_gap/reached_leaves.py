@@ -1,7 +1,4 @@
-"""The leaves that x' can reach, found by walks or by a look at all of them.
-
-The symbols are explained in `exact`, and `leaf_lists` says why loops write first and then count.
-"""
+"""The leaves that x' can reach; `leaf_lists` says why loops write first and then count."""
 
 from __future__ import annotations
 
@@ -44,14 +41,11 @@ def _row_value(splits, leaves, k, x):
 
 @kernel(inner=True)
 def find_leaves(forest, x, tails, chosen, all_leaves, work):
-    """List the leaves that x' can reach and whose value is not that of the leaf of x.
+    """List the leaves that x' can reach with another value than the leaf of x, in one of two ways.
 
-    Either by walks, or by a look at all leaves. Both give the same list.
-
-    Returns how many they are, and the sums over the trees of the mean squares of g and of the
-    largest absolute g.
+    Returns how many they are, and the sums over trees of the mean squares and the largest |g|.
     """
-    splits, leaves, _, box, _, _, trees, _ = forest
+    splits, leaves, box, trees = forest.splits, forest.leaves, forest.box, forest.trees
     located, row_values, active_end = work.located, work.row_values, work.active_end
     bits = _bits(chosen)
     n, squares, largest = np.uint64(0), 0.0, 0.0
@@ -107,10 +101,7 @@ def _walk(forest, root, x, tails, chosen, of_row, work, n, squares):
 
 @kernel(inner=True)
 def _sift(leaves, box, own, of_row, covered, active, n, squares):
-    """List leaves of one tree by a look at all of them, in which no jump depends on x.
-
-    The probability of a side of a feature that is not chosen is 1 or 0.
-    """
+    """List leaves of one tree by a look at all of them, in which no jump depends on x."""
     of_tree = 0.0
     for k in range(own[0], own[1]):
         leaf, p = leaves[k], 1.0

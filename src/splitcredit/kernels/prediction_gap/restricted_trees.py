@@ -229,13 +229,9 @@ def _put_3(column, threshold, value, t, s, x, n, out):
     """Values of a unit of height 3 that starts at place s."""
     c1, c2, c3, c4 = column[t, s + 1], column[t, s + 2], column[t, s + 3], column[t, s + 4]
     c5, c6, c7 = column[t, s + 5], column[t, s + 6], column[t, s + 7]
-    t1, t2, t3, t4 = (
-        threshold[t, s + 1],
-        threshold[t, s + 2],
-        threshold[t, s + 3],
-        threshold[t, s + 4],
-    )
-    t5, t6, t7 = threshold[t, s + 5], threshold[t, s + 6], threshold[t, s + 7]
+    t1, t2, t3 = threshold[t, s + 1], threshold[t, s + 2], threshold[t, s + 3]
+    t4, t5 = threshold[t, s + 4], threshold[t, s + 5]
+    t6, t7 = threshold[t, s + 6], threshold[t, s + 7]
     v0, v1, v2, v3 = value[t, s], value[t, s + 1], value[t, s + 2], value[t, s + 3]
     v4, v5, v6, v7 = value[t, s + 4], value[t, s + 5], value[t, s + 6], value[t, s + 7]
     for i in range(n):

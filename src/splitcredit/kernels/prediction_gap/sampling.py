@@ -1,9 +1,8 @@
 """Prediction gaps by sampling: means of ``(f(x) - f(x'))^2`` or ``|f(x) - f(x')|`` over noise.
 
-For one pair of a row x and a set of perturbed features, the trees are restricted first
-(`restricted_trees`) to these features and to the range of values that their samples reach, and then
-evaluated on a block of samples at a time. Only features that the restricted trees test are
-perturbed. The base and all that x' does not change cancel without rounding.
+The trees are restricted first (`restricted_trees`) to the features of a pair and to the range that
+their samples reach. Only features that the restricted trees test are perturbed. The base and all
+that x' does not change cancel without rounding.
 
 A block has `PARTIAL_SUMS` sums, the same for every list of counts: a mean over the first n samples
 depends on those samples alone.
@@ -34,10 +33,7 @@ PARTIAL_SUMS = 8
 def sampled_gaps(
     forest, output, X, perturbed, scale, pool, streams, counts, *, absolute=False
 ) -> np.ndarray:
-    """Means of the squared or absolute prediction gap over the first samples of a stream.
-
-    Returns float64 (n_pairs, n_counts).
-    """
+    """Means of the squared or absolute gap over the first samples, float64 (n_pairs, n_counts)."""
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.
     order = np.argsort(streams, kind="stable")
@@ -112,10 +108,7 @@ def _pair_means(nodes, pairs, pair, noise, counts, absolute, out):
 
 @kernel(inner=True)
 def _widen(x, scale, ends, column, j, low, high):
-    """Least and largest of x and its samples: rounding keeps the order of the noise.
-
-    NaN where the noise has one; no split counts as decided then.
-    """
+    """Least and largest of x and its samples; NaN, which decides no split, if the noise has it."""
     center, scale = np.float64(x), np.float64(scale)
     low[j], high[j] = center + scale * ends[0][column], center + scale * ends[1][column]
     if low[j] > x:
@@ -126,10 +119,7 @@ def _widen(x, scale, ends, column, j, low, high):
 
 @kernel(inner=True)
 def _perturb(x, scale, pool, stream, column, first, n, out):
-    """Samples of one feature, in the type in which the forest compares.
-
-    Indices have no sign: of others, each would be asked whether it counts from the end.
-    """
+    """Samples of one feature, in the type in which the forest compares."""
     center, scale, start = np.float64(x), np.float64(scale), np.uint64(first)
     for i in range(np.uint64(n)):
         out[column, i] = center + scale * pool[stream, column, start + i]

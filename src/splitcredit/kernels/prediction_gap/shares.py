@@ -1,7 +1,4 @@
-"""Shares of many leaves' intervals that the nodes of a tree cover, and sums of their products.
-
-Their purpose is explained in `exact`.
-"""
+"""Shares of many leaves' intervals that the nodes of a tree cover, and sums of their products."""
 
 from __future__ import annotations
 
@@ -23,11 +20,10 @@ ROUNDING = 2.0**-52
 
 
 @kernel(inner=True)
-def write_sides(begin, end, sides, limits, x, tails, mass_below, kind, low, high, width, inverse):
-    """Work out the kinds, the ends and the widths of the sides begin..end of one feature.
-
-    The ends are in the tail on whose side of x it lies, or one in each.
-    """
+def write_sides(begin, end, sides, x, tails, mass_below, work):
+    """Work out the kinds, the ends and the widths of the sides begin..end of one feature."""
+    limits, kind, low, high = work.limits, work.kind, work.low, work.high
+    width, inverse = work.width, work.inverse
     mass_above = 1.0 - mass_below
     for s in range(np.uint64(begin), np.uint64(end)):
         above, below = x <= limits[0, s], x > limits[1, s]
@@ -46,8 +42,9 @@ def write_sides(begin, end, sides, limits, x, tails, mass_below, kind, low, high
 
 
 @kernel(inner=True)
-def cover(begin, end, moves, x, limits, width, covered):
+def cover(begin, end, moves, x, work):
     """Write the probabilities of the sides begin..end of one feature, which moves or does not."""
+    limits, width, covered = work.limits, work.width, work.covered
     for s in range(np.uint64(begin), np.uint64(end)):
         inside = (x > limits[0, s]) & (x <= limits[1, s])
         covered[s] = width[s] if moves else (1.0 if inside else 0.0)
@@ -93,7 +90,7 @@ def _write_untested(table, slot, n, mass_below):
 
 
 @kernel(inner=True)
-def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, sums, begin, end):
+def add_trees(work, begin, end):
     """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
 
     The results are in row `expected_row` of the sums. At a step, share * number * row `source` is
@@ -103,6 +100,9 @@ def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, 
     would be given, and index from unsigned numbers, so that they become vector instructions. A
     fresh sum has loops of its own, which do not load the row and multiply it by 0.
     """
+    steps, steps_end, factors = work.steps, work.steps_end, work.factors
+    active_end, table, sums = work.active_end, work.table, work.sums
+    kinds, lows, highs = work.kind, work.low, work.high
     results, ones = expected_row(sums), np.uint64(len(sums) - 1)
     one, n_trees = np.uint64(1), np.uint64(len(steps_end))
     n = np.uint64(whole_lanes(end - begin) // LANES) * np.uint64(LANES)

@@ -44,11 +44,7 @@ def powers() -> np.ndarray:
 
 
 def read(text, begins, ends, places, lengths, out) -> np.ndarray:
-    """Read lists of numbers, with blanks between them, into an array.
-
-    Returns int64 (n_lists,). How many numbers each list has. ValueError if something in a list is
-    no number.
-    """
+    """Read lists of numbers into an array; how many numbers each list has, int64 (n_lists,)."""
     counts, is_read = np.zeros(len(begins), np.int64), np.ones(len(begins), np.bool_)
     _read(text, begins, ends, places, lengths, powers(), counts, is_read, out)
     for i in np.flatnonzero(~is_read).tolist():

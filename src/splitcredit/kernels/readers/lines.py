@@ -25,10 +25,7 @@ def find(text, keys) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel()
 def _find(text, keys, lengths, begins, ends):
-    """Write where the contents begin and end, and return the number of trees.
-
-    The first key begins a tree.
-    """
+    """Write where the contents begin and end, and return the number of trees."""
     start, tree, n = np.uint64(0), -1, np.uint64(len(text))
     while start < n:
         key = _key(text, start, n, keys, lengths)
@@ -58,10 +55,7 @@ def _key(text, start, n, keys, lengths):
 
 
 def table_of(names) -> tuple[np.ndarray, np.ndarray]:
-    """Characters and lengths of some names.
-
-    Returns uint8 (n_names, most characters), with zeros behind a name, and int64 (n_names,).
-    """
+    """Characters of some names, uint8 (n_names, most), zeros behind them, and their lengths."""
     lengths = np.array([len(name) for name in names], np.int64)
     characters = np.zeros((len(names), max(lengths, default=0)), np.uint8)
     for row, name in zip(characters, names, strict=True):

@@ -59,10 +59,7 @@ def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
 
 
 def joined(content, begins, sizes) -> np.ndarray:
-    """Parts of a document, one after the other.
-
-    Returns uint8 (n,).
-    """
+    """Parts of a document, one after the other, uint8 (n,)."""
     out = np.empty(sizes.sum(), np.uint8)
     _join(readonly(np.frombuffer(content, np.uint8)), begins, sizes, out)
     return out
@@ -124,10 +121,7 @@ def _key(document, at, keys, key_lengths, likely):
 
 @kernel(inner=True)
 def _value(document, at, widths):
-    """Where a value begins, how many parts it has and of how many bytes, and its type if an array.
-
-    The number of parts is -1 if it is not read here.
-    """
+    """Where a value begins, how many parts of how many bytes (-1: not read here), and its type."""
     end, marker = len(document), document[at]
     if marker == ARRAY and at + HEAD_OF_ARRAY <= end:
         kind = document[at + 2]

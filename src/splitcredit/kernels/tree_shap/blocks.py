@@ -1,16 +1,9 @@
 r"""Path-dependent TreeSHAP by exact quadrature, for blocks of rows and all outputs at once.
 
-For one leaf with value v whose path tests the features i, let z_i be the product of the cover
-ratios of the edges that test i, and o_i = 1 if x satisfies all of them, else 0. The Shapley
-weights are integrals over [0, 1], which turns the sum over subsets (lundberg2017, Eq. 2 with
-Algorithm 1) into::
+The guide of this folder has the idea and the symbols. In full, the Shapley value of j is::
 
     phi_j = sum over leaves of v (o_j - z_j) * integral of prod_{i != j} f_i(t) dt,
     f_i(t) = (1 - t) z_i + t o_i.
-
-The integrand is a polynomial of degree m - 1 for m features on the path, so Gauss-Legendre with
-ceil(m / 2) points or more is exact, and all terms are sums and products of positive factors:
-nothing is divided out again, which is what makes extend/unwind fail on deep trees.
 
 One traversal of a tree serves a block of rows. At a node at depth d that tests j, with (o, z) of
 j as merged above (1, 1 if j is new), s = 1 if x goes to the first child, r the cover ratio of the
@@ -63,9 +56,9 @@ from splitcredit.kernels.tree_shap.layout import TreeLayout, make_layouts
 from splitcredit.kernels.tree_shap.transposed import (
     BESIDE,
     flattened,
+    take_lines,
     take_rows,
-    take_sums,
-    write_sums,
+    write_lines,
 )
 
 # Rows of `Space.path`.
@@ -101,11 +94,9 @@ class Quadrature(NamedTuple):
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
-    """Write attributions to `out`, which holds zeros; see `tree_shap`.
-
-    With each layout but the first, a block starts from what is in `out`, so that the sum over trees
-    is made in one order, wherever the layouts of the forest end.
-    """
+    """Write attributions to `out`, which holds zeros."""
+    # With each layout but the first, a block starts from what is in `out`, so that the sum over
+    # trees is made in one order, wherever the layouts of the forest end.
     begun = False
     flat, size = flattened(out), _block_size(len(rows))
     for of_trees in quadratures(forest, outputs):
@@ -161,12 +152,12 @@ def _blocks(first, last, of_trees, X, rows, size, n_outputs, begun, out):
         start = block * size
         n_rows = min(size, len(out) - start)
         any_nan = take_rows(X, rows, start, n_rows, x)
-        take_sums(out, begun, start, n_rows, phi)
+        take_lines(out, begun, start, n_rows, phi)
         for t in range(len(triples)):
             if starts[t, 0] < starts[t + 1, 0]:
                 tree = starts[t, 0], triples[t], n_outputs, padded(n_rows)
                 traverse(entries, terms, tree, points, weights, any_nan, x, phi, space)
-        write_sums(phi, start, n_rows, out)
+        write_lines(phi, start, n_rows, out)
 
 
 @kernel(inner=True)
@@ -231,28 +222,16 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     taken, not_taken, scale = compute_shares(below, points, n_triples, g)
                     for k in range(TRIPLE):
                         shares[0, d + 1, g * TRIPLE + k] = scale[k]
-                    add_child_weights(
-                        entry, d, g, lanes, is_first, frames, shares, lane_data, total
-                    )
+                    where = d, g, lanes
+                    add_child_weights(entry, where, is_first, frames, shares, lane_data, total)
                     for i in range(below.n_terms):
                         term = terms[below.terms + i]
                         v, w = term.second_value, term.first_value - term.second_value
                         low = v + not_taken[0] * w, v + not_taken[1] * w, v + not_taken[2] * w
                         high = v + taken[0] * w, v + taken[1] * w, v + taken[2] * w
-                        outside, place = v + below.ratio * w, top[into] + i
-                        evaluate_bottom(
-                            below.above,
-                            outside,
-                            d + 1,
-                            lanes,
-                            lane_data,
-                            high,
-                            low,
-                            sums,
-                            into,
-                            place,
-                            g,
-                        )
+                        values, own = (high, low, v + below.ratio * w), (into, top[into] + i)
+                        where = d + 1, g, lanes
+                        evaluate_bottom(below.above, where, values, lane_data, sums, own)
                 for i in range(below.n_terms):
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
@@ -261,7 +240,8 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                 top[into] += below.n_terms
                 continue
             for g in range(n_triples):
-                pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, frames)
+                where = d, g, lanes
+                pass_weights(entry, where, is_first, shares, lane_data, frames, frames)
             d += 1
             path[AT, d], path[DONE, d], path[STACK, d] = child, 0, into
             path[BASE, d], path[BASE + 1, d] = top[0], top[1]
@@ -269,32 +249,21 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
         stack, other = path[STACK, d], 1 - path[STACK, d]
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
-            place, second, v = path[BASE + stack, d] + i, np.int64(term.second), term.second_value
+            own = stack, path[BASE + stack, d] + i
+            second, v = np.int64(term.second), term.second_value
             if i >= entry.n_first:
-                fill(n_triples, lanes, term.first_value, sums, stack, place)
+                fill(n_triples, lanes, term.first_value, sums, own)
             if second >= 0:
+                others = other, path[BASE + other, d] + second
                 for g in range(n_triples):
+                    where = d, g, lanes
                     merge_both(
-                        entry,
-                        d,
-                        g,
-                        lanes,
-                        frames,
-                        shares,
-                        lane_data,
-                        sums,
-                        stack,
-                        place,
-                        sums,
-                        other,
-                        path[BASE + other, d] + second,
-                        total,
+                        entry, where, frames, shares, lane_data, sums, own, sums, others, total
                     )
             else:
                 for g in range(n_triples):
-                    merge_first(
-                        entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total
-                    )
+                    where = d, g, lanes
+                    merge_first(entry, where, frames, shares, lane_data, sums, own, v, total)
             to = entry.feature * n_outputs + term.output
             credit_feature(d, lanes, lane_data, total, 1.0, phi, to)
         top[stack] = path[BASE + stack, d] + entry.n_terms

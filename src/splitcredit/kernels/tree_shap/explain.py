@@ -1,12 +1,6 @@
 """Path-dependent TreeSHAP: the choice among three algorithms, and what they share.
 
-The value explained is that of lundberg2017, Algorithm 1 and Eq. 2: the Shapley value of the
-expectation of the tree when a set of features is known and unknown splits are averaged by cover.
-All three give it exactly, up to rounding:
-
-- ``"blocks"``: quadrature for blocks of rows at once (`blocks`);
-- ``"tables"``: tables over all outcomes of the splits, for shallow trees (`outcome_tables`);
-- ``"rows"``: quadrature row by row, for few rows (`rows`).
+All three give the same values exactly, up to rounding.
 """
 
 from __future__ import annotations
@@ -49,10 +43,7 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
 
 
 def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
-    """Path-dependent TreeSHAP for output ``output[i]`` of row i, float64 (n_samples, n_features).
-
-    Rows with the same output are explained together.
-    """
+    """Path-dependent TreeSHAP for output ``output[i]`` of row i, (n_samples, n_features)."""
     if forest.n_outputs == 2 and outputs_add_up(forest):
         first = _attribute(forest, X, np.zeros(1, np.int64), np.arange(len(X)), algorithm)[:, :, 0]
         return np.where(output[:, None] == 0, first, -first)
@@ -115,11 +106,8 @@ def _attribute(forest, X, outputs, rows, algorithm, out=None):
 
 
 def _choose(forest, n_rows):
-    """The algorithm that costs least.
-
-    ``"blocks"`` and ``"rows"`` give a row the same bytes, and ``"tables"`` is chosen by the trees
-    alone: so what a row gets does not depend on the rows beside it.
-    """
+    """The algorithm that costs least; what a row gets does not depend on the rows beside it."""
+    # "blocks" and "rows" give a row the same bytes, and the trees alone choose "tables".
     if outcome_tables.pays(forest):
         return "tables"
     return "rows" if n_rows <= FEW_ROWS else "blocks"

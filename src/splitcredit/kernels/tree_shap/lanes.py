@@ -46,7 +46,9 @@ def _shares(new, z, ratio, t0, t1, t2):
 # makes vector instructions of them.
 # They all write out how shares are loaded and chosen: as functions of their own, these steps make
 # a block of rows a sixth slower.
-# They take arrays one by one: given in tuples, blocks of boosted trees took a tenth longer.
+# They take arrays one by one: given in tuples, blocks of boosted trees took a tenth longer. Numbers
+# in tuples cost nothing: `where` has the depth, the three of points and the lanes, `own` and
+# `others` a stack and a place on it.
 # A loop that reads one part of an array and writes another takes the array as two arguments. So the
 # compiler knows that the parts are apart, and need not ask in each call.
 
@@ -90,11 +92,9 @@ def fill_shares(entry, d, n_triples, points, shares):
 
 
 @kernel(inner=True)
-def evaluate_bottom(above, outside, d, lanes, lane_data, high, low, sums, stack, place, g):
-    """Q of a bottom node: one value for rows that go to its first child, one for the others.
-
-    A third is for rows that have left the node's feature above (o = 0).
-    """
+def evaluate_bottom(above, where, values, lane_data, sums, own):
+    """Q of a bottom node: values of rows that go first, of the others, and of those with o = 0."""
+    (d, g, lanes), (stack, place), (high, low, outside) = where, own, values
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
     for lane in range(lanes):
@@ -105,8 +105,9 @@ def evaluate_bottom(above, outside, d, lanes, lane_data, high, low, sums, stack,
 
 
 @kernel(inner=True)
-def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, below):
+def pass_weights(entry, where, is_first, shares, lane_data, frames, below):
     """A of a child."""
+    d, g, lanes = where
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
     l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
@@ -124,8 +125,9 @@ def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, below)
 
 
 @kernel(inner=True)
-def add_child_weights(entry, d, g, lanes, is_first, frames, shares, lane_data, total):
+def add_child_weights(entry, where, is_first, frames, shares, lane_data, total):
     """Sum over three points of A / h^2 of a child, from A and q of its parent at depth d."""
+    d, g, lanes = where
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
     l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
@@ -146,8 +148,9 @@ def add_child_weights(entry, d, g, lanes, is_first, frames, shares, lane_data, t
 
 
 @kernel(inner=True)
-def fill(n_triples, lanes, value, sums, stack, place):
+def fill(n_triples, lanes, value, sums, own):
     """Q where the output is constant."""
+    stack, place = own
     for g in range(n_triples):
         for lane in range(lanes):
             sums[stack, place, g, lane] = value
@@ -156,23 +159,9 @@ def fill(n_triples, lanes, value, sums, stack, place):
 
 
 @kernel(inner=True)
-def merge_both(
-    entry,
-    d,
-    g,
-    lanes,
-    frames,
-    shares,
-    lane_data,
-    sums,
-    stack,
-    place,
-    below,
-    other,
-    second,
-    total,
-):
+def merge_both(entry, where, frames, shares, lane_data, sums, own, below, others, total):
     """Q of a node in the place of that of its first child; sum of A / h^2 (Q_1 - Q_2)."""
+    (d, g, lanes), (stack, place), (other, second) = where, own, others
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
     l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
@@ -196,8 +185,9 @@ def merge_both(
 
 
 @kernel(inner=True)
-def merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total):
+def merge_first(entry, where, frames, shares, lane_data, sums, own, v, total):
     """As `merge_both`, where Q of the second child is a constant."""
+    (d, g, lanes), (stack, place) = where, own
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
     l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]

@@ -1,8 +1,6 @@
 """The inner nodes of trees, laid out in the order in which a traversal by quadrature meets them.
 
-A layout holds the inner nodes below which some explained output still varies. The child with more
-varying outputs is called `first` and is visited first. The sums of a node are written over those
-of its first child (see `blocks`).
+The sums of a node are written over those of its first child (see `blocks`).
 """
 
 from __future__ import annotations
@@ -155,16 +153,9 @@ def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms
             continue
         # Node, first and second child of each entry; then its places, see `_count_places`.
         links, places = np.empty((stop - start, 3), np.int64), np.empty((stop - start, 2), np.int64)
+        first_of = offsets[t], start, starts[t, 1]
         extents[t, 0], extents[t, 1] = _write_entries(
-            nodes,
-            offsets[t],
-            origin,
-            below.n_varying,
-            last_edge,
-            start,
-            starts[t, 1],
-            links,
-            entries,
+            nodes, first_of, origin, below.n_varying, last_edge, links, entries
         )
         if n_outputs == 1:
             _finish_single(entries, terms, start, below, links, places)
@@ -176,9 +167,11 @@ def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms
         extents[t, 2] = max(places[0, 0], places[0, 1])
 
 
+# In one piece: nearly every line reads or writes the state of the way down.
 @kernel(inner=True)
-def _write_entries(nodes, root, origin, n_varying, last, start, term, links, entries):
+def _write_entries(nodes, first_of, origin, n_varying, last, links, entries):
     """Write the entries of one tree; most distinct features and most nodes on a path."""
+    root, start, term = first_of
     size, cover, one, start_entry = len(links), nodes.cover, np.uint64(1), np.uint64(start)
     # Node, depth, parent entry, whether first child; with room for two that are not taken.
     stack = np.empty((size + 3, 4), np.int64)
@@ -268,10 +261,7 @@ def _finish_single(entries, terms, start, below, links, places):
 
 @kernel(inner=True)
 def _write_terms(entries, terms, e, below, k, a, b, place):
-    """Terms of one entry: the outputs of its first child in their order, then the others.
-
-    `k`, `a` and `b` are its node, and the first and the second child, as `below` counts them.
-    """
+    """Terms of entry e of node k: the outputs of its first child a in their order, then others."""
     entry, varies = entries[e], below.varies
     start, n_terms, n_first, n, c = entry.terms, entry.n_terms, 0, 0, 0
     if entry.first >= 0:

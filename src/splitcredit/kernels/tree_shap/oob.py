@@ -1,8 +1,7 @@
 """Path-dependent TreeSHAP where each tree explains only its in-bag or its out-of-bag rows.
 
-The traversal is that of `blocks`. The rows of a tree are gathered from a span of rows
-that is one thread's, so the work is that of the rows explained, and the sum over the trees is made
-in their order.
+The rows of a tree are gathered from a span of rows that is one thread's, so the work is that of the
+rows explained, and the sum over the trees is made in their order.
 """
 
 from __future__ import annotations
@@ -13,16 +12,14 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import n_blocks, readonly
 from splitcredit.kernels.tree_shap.blocks import LANES, padded, quadratures, traverse, workspace
 from splitcredit.kernels.tree_shap.explain import skip_dependent_output
+from splitcredit.kernels.tree_shap.transposed import take_rows
 
 # Rows of one thread at a time: of so many, out-of-bag rows fill a block or more.
 SPAN = 512
 
 
 def oob_tree_shap(forest, X, outputs, inbag) -> np.ndarray:
-    """TreeSHAP attributions, zero where a row is not of the kind, mean over all trees.
-
-    Parameters and the returned array are those of `walks.saabas.oob_saabas`.
-    """
+    """TreeSHAP attributions by the trees that have a row in their bag; see `saabas.oob_saabas`."""
     X = readonly(np.array(X, np.float64))  # one type for the compiled code
     return skip_dependent_output(forest, outputs, lambda some: _mean(forest, X, some, inbag))
 
@@ -43,7 +40,6 @@ def _spans(first, last, of_trees, X, any_nan, counts, inbag, out):
     """Take the rows of every span that a tree explains through that tree, a block at a time."""
     layout, extents, triples, points, weights = of_trees
     n, p, n_outputs = out.shape
-    n_columns = X.shape[1]
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     space, rows = workspace(extents), np.empty(SPAN, np.int64)
     for span in range(first, last):
@@ -58,10 +54,8 @@ def _spans(first, last, of_trees, X, any_nan, counts, inbag, out):
             for start in range(0, n_rows, LANES):
                 some = min(LANES, n_rows - start)
                 lanes = padded(some)
-                x, phi = np.zeros((n_columns, lanes)), np.zeros((p * n_outputs, lanes))
-                for lane in range(some):
-                    for j in range(n_columns):
-                        x[j, lane] = X[rows[start + lane], j]
+                x, phi = np.zeros((X.shape[1], lanes)), np.zeros((p * n_outputs, lanes))
+                take_rows(X, rows, start, some, x)
                 tree = starts[t, 0], triples[t], n_outputs, lanes
                 traverse(entries, terms, tree, points, weights, any_nan, x, phi, space)
                 for lane in range(some):

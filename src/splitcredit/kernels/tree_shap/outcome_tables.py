@@ -40,10 +40,7 @@ SAMPLE = 16
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
-    """Write attributions to `out`, which holds zeros; see `tree_shap`.
-
-    ValueError if a tree is deeper than `BITS`.
-    """
+    """Write attributions to `out`, which holds zeros."""
     if not pays(forest) and _depth(forest, BITS) > BITS:
         raise ValueError(
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
@@ -87,11 +84,7 @@ def _depth(forest, most=math.inf):
 
 
 def _tables(groups):
-    """Attributions of each group for every outcome, and where they start and are credited.
-
-    Of several classes most boosted trees have values for one only: a group has attributions for
-    the outputs that vary in it, and each of its features.
-    """
+    """Attributions of each group for every outcome, and where they start and are credited."""
     n_outputs = groups.value.shape[1]
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
     first, group, feature, output = credited(layout, groups.n_features)

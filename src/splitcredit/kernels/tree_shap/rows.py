@@ -1,8 +1,7 @@
 """Path-dependent TreeSHAP by exact quadrature for few rows: one row at a time.
 
-The formulas of `blocks`, which derives them, in the same order of operations, so that a
-row gets the same bytes; without what it costs to set up loops over many rows. Down the entries of a
-tree in their order with A, and back up with Q.
+The operations of `blocks` in the same order, so that a row gets the same bytes. Down the entries of
+a tree in their order with A, and back up with Q.
 """
 
 from __future__ import annotations

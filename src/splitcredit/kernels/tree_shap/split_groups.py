@@ -73,10 +73,7 @@ def _sizes(nodes, offsets):
 
 @kernel()
 def _cut(nodes, value, offsets, sizes, groups, write):
-    """Write the groups, or only count groups and nodes.
-
-    A subtree is a group if its splits and those on the way to it fit; else its children are cut.
-    """
+    """Write the groups, or only count groups and nodes."""
     # Not literals, for which numba would compile inner functions once more.
     n_groups, n_nodes, top = np.int64(0), np.int64(0), np.int64(0)
     way = np.empty(BITS + 1, np.int64)  # nodes from the root to the parent of the node at hand
@@ -87,6 +84,7 @@ def _cut(nodes, value, offsets, sizes, groups, write):
             top -= 1
             node, depth = stack[top, 0], stack[top, 1]
             size = sizes[node - offsets[0]]
+            # A subtree is a group if its splits and those on the way to it fit.
             if depth + size <= BITS:
                 if write:
                     _write_group(nodes, value, way, depth, node, n_groups, n_nodes, groups)

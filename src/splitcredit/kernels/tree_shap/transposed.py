@@ -29,8 +29,8 @@ def take_rows(table, rows, start, n_rows, block):
 
 
 @kernel(inner=True)
-def take_sums(out, begun, start, n_rows, block):
-    """Copy ``out[start + lane, j]`` to ``block[j, lane]``; zeros if no sum is begun."""
+def take_lines(table, begun, start, n_rows, block):
+    """Copy ``table[start + lane, j]`` to ``block[j, lane]``; zeros if no sum is begun."""
     if not begun:
         # Memory that nothing was written to is better not read: it would be mapped twice.
         for j in range(block.shape[0]):
@@ -39,11 +39,11 @@ def take_sums(out, begun, start, n_rows, block):
         return
     for lane in range(n_rows):
         for j in range(block.shape[0]):
-            block[j, lane] = out[start + lane, j]
+            block[j, lane] = table[start + lane, j]
 
 
 @kernel(inner=True)
-def write_sums(block, start, n_rows, out):
+def write_lines(block, start, n_rows, out):
     """Copy ``block[j, lane]`` to ``out[start + lane, j]``."""
     for lane in range(n_rows):
         for j in range(block.shape[0]):

@@ -76,10 +76,7 @@ class BackgroundMasks:
         return self._means(rows, np.where(known, 0, 1), 1, 2)[:, 0]
 
     def along(self, rows, ranks) -> np.ndarray:
-        """Means for 0, 1, ... known features, float64 (n_pairs, n_features + 1, n_outputs).
-
-        `ranks` has the place of the feature of each column in the order in which they are known.
-        """
+        """Means for 0, 1, ... known features, float64 (n_pairs, n_features + 1, n_outputs)."""
         return self._means(rows, ranks, 0, self.forest.n_features + 1)
 
     def _means(self, rows, ranks, start, stop):

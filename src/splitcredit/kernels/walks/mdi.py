@@ -16,21 +16,13 @@ def mdi_per_tree(forest) -> np.ndarray:
     that test the feature, with p(t) = cover(t) / cover(root).
     """
     out = np.zeros((forest.n_trees, forest.n_features))
-    _mdi(
-        forest.n_trees,
-        forest.feature,
-        forest.left,
-        forest.right,
-        forest.cover,
-        forest.impurity,
-        forest.tree_offsets,
-        out,
-    )
+    links = forest.feature, forest.left, forest.right, forest.tree_offsets
+    _mdi(forest.n_trees, *links, forest.cover, forest.impurity, out)
     return out
 
 
 @kernel(parallel=True)
-def _mdi(first, last, feature, left, right, cover, impurity, offsets, out):
+def _mdi(first, last, feature, left, right, offsets, cover, impurity, out):
     for t in range(first, last):
         root = offsets[t]
         for k in range(root, offsets[t + 1]):
@@ -41,11 +33,7 @@ def _mdi(first, last, feature, left, right, cover, impurity, offsets, out):
 
 
 def local_mdi(forest, X) -> np.ndarray:
-    """Mean over trees of the impurity decreases on each row's path, (n_samples, n_features).
-
-    Eq. 8 of sutera2021: node t on the path that tests X_m gives m the amount i(t) - i(t_x), where
-    t_x is the child that x goes to. In units of the impurity (bits for entropy).
-    """
+    """Mean over trees of the impurity decreases on each row's path, (n_samples, n_features)."""
     out = path_sums(forest, _decreases(forest), X)
     out /= forest.n_trees
     return credited(forest, out)

@@ -1,7 +1,6 @@
 """In-bag and out-of-bag rows of every node, and the node scores of loecher2022 made of them.
 
-One pass takes every training row down every tree and counts it at its leaf, then adds children to
-their parents. All scores of a forest are made of these sums alone.
+All scores of a forest are made of these sums alone.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, inner_first, packed_nodes
+from splitcredit.kernels.nodes import BLOCK, inner_first, packed_nodes
+from splitcredit.kernels.walks.predict import find_leaves
 
 # In this order along the first axis of the sums.
 INBAG, OOB = 0, 1
@@ -56,9 +56,8 @@ def node_sums(forest, X, y) -> NodeSums:
     sums = rows, targets, squares
     nodes = *packed_nodes(forest), inner_first(forest)
     _at_leaves(forest.n_trees, nodes, forest.inbag, X, column, value, sums)
-    _add_to_parents(
-        forest.n_trees, forest.feature, forest.left, forest.right, forest.tree_offsets, *sums
-    )
+    links = forest.feature, forest.left, forest.right, forest.tree_offsets
+    _add_to_parents(forest.n_trees, *links, *sums)
     return NodeSums(rows, targets, squares, center)
 
 
@@ -85,10 +84,8 @@ def penalized_gini(forest, sums, scores) -> np.ndarray:
 def contributions_times_targets(forest, sums, kind) -> np.ndarray:
     """Sum of f_{T,k}(x_i) y_i over the in-bag or out-of-bag rows i of every tree T.
 
-    loecher2022, Eq. 8 and 10: at a split on k, every row of a child adds its y times the in-bag
-    mean of the child minus that of the parent.
-
-    Returns float64 (n_trees, n_features, n_outputs).
+    Eq. 8 and 10: at a split on k, every row of a child adds its y times the in-bag mean of the
+    child minus that of the parent. Returns float64 (n_trees, n_features, n_outputs).
     """
     totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.center
     f = forest
@@ -109,19 +106,7 @@ def _at_leaves(first, last, packed, inbag, X, column, value, sums):
     for t in range(first, last):
         for start in range(0, n, BLOCK):
             stop = min(n, start + BLOCK)
-            for a in range(stop - start):
-                leaf[a] = roots[t]
-            active = enter(nodes, roots[t], start, stop, at, walking)
-            while active > 0:
-                going = 0
-                for a in range(np.uint64(active)):
-                    i, k = np.uint64(walking[a]), np.uint64(at[a])
-                    left = goes_left(X[i, np.uint64(nodes[k].feature)], nodes, missing_left, k)
-                    child = child_of(nodes, k, left)
-                    leaf[i - np.uint64(start)] = child
-                    at[going], walking[going] = child, i
-                    going += child < len(nodes)
-                active = going
+            find_leaves(X, start, stop, nodes, roots[t], missing_left, at, walking, leaf)
             for i in range(start, stop):
                 k, times = number[leaf[i - start]], float(inbag[t, i])
                 kind, weight = (INBAG, times) if times > 0 else (OOB, 1.0)

@@ -7,21 +7,17 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
     BLOCK,
-    child_of,
     enter,
-    goes_left,
     inner_first,
     n_blocks,
     packed_nodes,
     readonly,
+    step,
 )
 
 
 def changes(forest, values) -> np.ndarray:
-    """Change of something from the parent of each node to the node; 0 at the roots.
-
-    Returns float64 (n_nodes, ...). In the order of `inner_first`.
-    """
+    """Change of something from the parent of each node to the node, (n_nodes, ...); 0 at roots."""
     change, inner = np.zeros(values.shape), np.flatnonzero(forest.feature >= 0)
     for child in (forest.left[inner], forest.right[inner]):
         change[child] = values[child] - values[inner]
@@ -29,10 +25,7 @@ def changes(forest, values) -> np.ndarray:
 
 
 def path_sums(forest, credit, X) -> np.ndarray:
-    """Sums over the steps of each row, credited to the columns that they test.
-
-    Returns float64 (n_samples, n_columns). Added over the trees.
-    """
+    """Sums over the steps of each row, credited to columns, float64 (n_samples, n_columns)."""
     out = np.zeros(X.shape)
     _add_steps(n_blocks(len(X)), *packed_nodes(forest), credit, X, out)
     return out
@@ -49,11 +42,8 @@ def _add_steps(first, last, nodes, roots, missing_left, credit, X, out):
             while active > 0:
                 going = 0
                 for a in range(np.uint64(active)):
-                    i, k = np.uint64(rows[a]), np.uint64(at[a])
-                    j = np.uint64(nodes[k].feature)
-                    left = goes_left(X[i, j], nodes, missing_left, k)
-                    child = np.uint64(child_of(nodes, k, left))
-                    out[i, j] += credit[child]
+                    i, j, child = step(X, nodes, missing_left, at, rows, a)
+                    out[i, j] += credit[np.uint64(child)]
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going

@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import (
-    BLOCK,
-    child_of,
-    enter,
-    goes_left,
-    inner_first,
-    n_blocks,
-    packed_nodes,
-)
+from splitcredit.kernels.nodes import BLOCK, enter, inner_first, n_blocks, packed_nodes, step
 
 
 def predict(forest, X) -> np.ndarray:
@@ -37,20 +29,24 @@ def _predict(first, last, nodes, roots, missing_left, numbers, value, X, out):
     for block in range(first, last):
         start, stop = block * BLOCK, min(n, block * BLOCK + BLOCK)
         for t in range(len(roots)):
-            for a in range(stop - start):
-                leaf[a] = roots[t]
-            active = enter(nodes, roots[t], start, stop, at, rows)
-            while active > 0:
-                going = 0
-                for a in range(np.uint64(active)):
-                    i, k = np.uint64(rows[a]), np.uint64(at[a])
-                    left = goes_left(X[i, np.uint64(nodes[k].feature)], nodes, missing_left, k)
-                    child = child_of(nodes, k, left)
-                    leaf[i - np.uint64(start)] = child
-                    at[going], rows[going] = child, rows[a]
-                    going += child < len(nodes)
-                active = going
+            find_leaves(X, start, stop, nodes, roots[t], missing_left, at, rows, leaf)
             for i in range(start, stop):
                 own = numbers[np.uint64(leaf[i - start])]
                 for c in range(n_outputs):
                     out[i, c] += value[own, c]
+
+
+@kernel(inline=True)
+def find_leaves(X, start, stop, nodes, root, missing_left, at, rows, leaf):
+    """Write the leaf that each of the rows start..stop comes to from a root."""
+    for a in range(stop - start):
+        leaf[a] = root
+    active = enter(nodes, root, start, stop, at, rows)
+    while active > 0:
+        going = 0
+        for a in range(np.uint64(active)):
+            i, _, child = step(X, nodes, missing_left, at, rows, a)
+            leaf[i - np.uint64(start)] = child
+            at[going], rows[going] = child, i
+            going += child < len(nodes)
+        active = going

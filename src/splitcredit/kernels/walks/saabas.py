@@ -9,12 +9,11 @@ from splitcredit.kernels.nodes import (
     BLOCK,
     as_readonly,
     cached_per_forest,
-    child_of,
     credited,
-    goes_left,
     n_blocks,
     packed_nodes,
     readonly,
+    step,
 )
 from splitcredit.kernels.walks.path_sums import changes, path_sums
 
@@ -22,11 +21,7 @@ _ALL = readonly(np.ones((0, 0), np.bool_))
 
 
 def saabas(forest, X, outputs=None) -> np.ndarray:
-    """Saabas attributions, float64 (n_samples, n_features, len(outputs)); all outputs by default.
-
-    Saabas (2014), the "path" method of lundberg2017: node t on the path that tests X_m gives m
-    the amount value(t_x) - value(t), where t_x is the child that x goes to.
-    """
+    """Saabas attributions (Saabas 2014), float64 (n_samples, n_features, len(outputs))."""
     credit = credits(forest)
     if outputs is not None:
         credit = readonly(np.ascontiguousarray(credit[:, outputs]))
@@ -103,12 +98,10 @@ def _add_steps(first, last, nodes, roots, missing_left, credit, chosen, X, out):
             while active > 0:
                 going = 0
                 for a in range(np.uint64(active)):
-                    i, k = np.uint64(rows[a]), np.uint64(at[a])
-                    j = np.uint64(nodes[k].feature)
-                    left = goes_left(X[i, j], nodes, missing_left, k)
-                    child = np.uint64(child_of(nodes, k, left))
+                    i, j, child = step(X, nodes, missing_left, at, rows, a)
+                    to = np.uint64(child)
                     for c in range(n_outputs):
-                        out[i, j, c] += credit[child, c]
+                        out[i, j, c] += credit[to, c]
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going

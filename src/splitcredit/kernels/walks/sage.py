@@ -46,10 +46,8 @@ class _Imputer:
 class MarginalImputer(_Imputer):
     """f_S(x_S): mean over the background rows z of the prediction at (x_S, z_-S).
 
-    A forest cannot tell two values of a feature apart with no threshold between them, so the
-    inputs that can be imputed are the cells of a grid. Where the grid is small, the prediction at
-    a cell is made when the cell is first met, and looked up from then on. Where it is large, sets
-    of background rows go down the trees.
+    Where the grid of inputs is small, the prediction at a cell is made when the cell is first met,
+    and looked up from then on. Where it is large, sets of background rows go down the trees.
     """
 
     def __init__(self, forest, X, background, link=RAW):
@@ -129,20 +127,14 @@ class ConditionalImputer(_Imputer):
 
 
 def probabilities(scores):
-    """Probabilities of the classes from their scores, (n_samples, n_classes), by softmax.
-
-    A single score is that of the second of two classes.
-    """
+    """Softmax, (n_samples, n_classes); a single score is that of the second of two classes."""
     if scores.shape[1] == 1:
         scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
     return softmax(scores, axis=1)
 
 
 def _levels(forest, X):
-    """Interval between thresholds that each value lies in, and one value of each interval.
-
-    Intervals are numbered among those that occur; NaN has a number of its own.
-    """
+    """Numbers of the intervals between thresholds (NaN has its own), and one value of each."""
     thresholds = lowered(forest)
     codes, levels = np.empty(X.shape, np.int64), []
     for j in range(X.shape[1]):
