@@ -21,11 +21,11 @@ rule report:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(5),
+        mem_mb=growing(1000),
+        runtime=growing(5),
         cores_of_run=lambda wildcards: str(workflow.cores),
     params:
-        key=jobs.report_key(),
+        key=jobs.key("report"),
         configuration=jobs.packed,
     message:
         "Report"

@@ -8,6 +8,7 @@ stays if it was made, and else is planned anew: that run may be what made it fai
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +43,18 @@ class Plan:
         for point in self.points:
             points[self.batch_of[point.run.key]].append(point)
         return points
+
+    def recipes(self, batch: str = "", stage: str = "metrics") -> list[dict]:
+        """Recipes behind the jobs of a stage: of one batch, or of all."""
+        runs = self.batches[batch] if batch else itertools.chain(*self.batches.values())
+        found = [run.data for run in runs]
+        for point in self.points_of[batch] if batch else self.points:
+            if stage != "data_and_models":
+                found += [recipe for _, recipe in point.importances.values()]
+            if stage == "metrics":
+                found += [recipe for _, recipe in point.metrics.values()]
+        # Points share what they compute.
+        return list({id(recipe): recipe for recipe in found}.values())
 
     def importances(self, batch: str) -> dict[str, dict]:
         """Recipes of the importances of a batch, by file name."""

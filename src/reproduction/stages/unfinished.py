@@ -11,6 +11,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from reproduction import storage
+from reproduction.planning import unfinished
 from reproduction.planning.workflow import Workflow
 from reproduction.stages import claims, report
 
@@ -24,11 +25,11 @@ def add_arguments(parser):
 def run(arguments):
     """Do the job."""
     flow = Workflow(json.loads(storage.unpack(arguments.configuration)))
-    incomplete, incomplete_sweeps = flow.incomplete(), flow.incomplete_sweeps()
-    unfinished = {row["artefact"] for row in incomplete}
-    made = [name for name in flow.required if name not in unfinished]
-    unfinished = {row["sweep"] for row in incomplete_sweeps}
-    sweeps = [name for name in flow.config["sweeps"] if name not in unfinished]
+    incomplete, incomplete_sweeps = unfinished.artefacts(flow), unfinished.sweeps(flow)
+    missing = {row["artefact"] for row in incomplete}
+    made = [name for name in flow.required if name not in missing]
+    missing = {row["sweep"] for row in incomplete_sweeps}
+    sweeps = [name for name in flow.config["sweeps"] if name not in missing]
     tables = {
         "table": "results/claims.csv",
         "summary": "results/claims.md",

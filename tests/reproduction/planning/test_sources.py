@@ -107,7 +107,7 @@ def of_mine(**recipe):
     experiment["sweep"] = [{"grid": {"data": "mine", "model": "extra_trees"}}]
     flow = Workflow({"datasets": {"mine": recipe}, "experiments": {"e": experiment}})
     (batch,) = flow.plan("e").batches
-    return flow.model_key(SimpleNamespace(experiment="e", batch=batch))
+    return flow.key("data_and_models")(SimpleNamespace(experiment="e", batch=batch))
 
 
 def test_the_rows_of_a_users_file_belong_to_the_key_and_its_date_does_not(tmp_path, monkeypatch):
