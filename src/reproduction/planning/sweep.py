@@ -91,8 +91,10 @@ def expand(config: dict, name: str) -> list[Point]:
 
 
 def all_settings(experiment: dict, name: str):
-    """Number of the block, and settings by axis, of every combination of a sweep."""
+    """Number of the block, and settings by axis, of every combination but those of repeats."""
     for number, block in enumerate(experiment["sweep"]):
+        if "grid" in block:
+            block = {"grid": {k: v for k, v in block["grid"].items() if k != "repeat"}}
         for axes in _all_combinations(block, name):
             yield number, _settings(experiment, axes)
 
