@@ -7,29 +7,20 @@ see `recipes` and `experiments`.
 from __future__ import annotations
 
 import inspect
-import re
 
 import jsonschema
 
 from reproduction import papers, storage
 from reproduction.parameters import problem, written
 from reproduction.planning import experiments, facets, recipes, sweep
-from reproduction.planning.errors import ConfigError
+from reproduction.planning.errors import ConfigError, check_in, nearest
 from reproduction.planning.places import PAPERS
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
-# Names of files have 255 bytes, and those of jobs are longer than the name of a recipe.
-_LONGEST_NAME = 100
-_ENDINGS = (".csv", ".json", ".npz", ".pdf", ".png", ".svg", ".sha256")
 
 
 def check(config: dict, schema: dict) -> None:
     """Check keys and types, names, recipes, sweeps, figures and artefacts; raises ConfigError."""
     _check_keys(config)
     check_schema(config, schema)
-    for section in (*(section for section, _ in sweep.KINDS.values()), "experiments"):
-        for name in config[section]:
-            check_name(name, section)
     for kind, (section, _) in sweep.KINDS.items():
         for name, recipe in config[section].items():
             recipes.check_recipe(kind, recipe, f"{section}.{name}")
@@ -38,10 +29,10 @@ def check(config: dict, schema: dict) -> None:
     for name, experiment in config["experiments"].items():
         for section in ("importances", "metrics"):
             place = f"experiments.{name}.{section}"
-            experiments.check_known(config, section, experiment[section], place)
+            check_in(experiment[section], sorted(config[section]), place, f"in {section}")
         experiments.check_sweep(config, name)
         facets.complete(config, name)
-    experiments.check_known(config, "experiments", config["sweeps"], "sweeps")
+    check_in(config["sweeps"], sorted(config["experiments"]), "sweeps", "in experiments")
     for name, artefact in config["artefacts"].items():
         _check_artefact(config, name, artefact)
 
@@ -78,7 +69,7 @@ def _reason(error):
     value, rule, properties = error.instance, error.validator_value, error.schema.get("properties")
     if error.validator == "additionalProperties":
         unknown = sorted(set(value) - set(properties))
-        near, allowed = recipes.nearest(unknown[0], properties), ", ".join(sorted(properties))
+        near, allowed = nearest(unknown[0], properties), ", ".join(sorted(properties))
         return f"unknown key {', '.join(unknown)}{near}; allowed are {allowed}"
     if error.validator == "required":
         missing = next(key for key in rule if key not in value)
@@ -91,21 +82,6 @@ def _reason(error):
     limit = " or ".join(rule) if isinstance(rule, list) and error.validator == "type" else rule
     expected = error.schema.get("description", f"{error.validator} {limit}")
     return f"{written(value)} is not allowed; expected {expected}"
-
-
-def check_name(name: str, place: str) -> None:
-    """Check that a name can be part of a path, an axis and a command."""
-    if len(name) > _LONGEST_NAME:
-        raise ConfigError(
-            f"{place}: the name {name[:20]}... has {len(name)} characters; at most {_LONGEST_NAME}"
-        )
-    if name.endswith(_ENDINGS):
-        raise ConfigError(f"{place}: the name {name!r} is not allowed; it ends as a file does")
-    if not _NAME.fullmatch(name):
-        raise ConfigError(
-            f"{place}: the name {name!r} is not allowed; expected a letter, and then letters, "
-            "digits, '_', '.' and '-'"
-        )
 
 
 def _check_artefact(config, name, artefact):
@@ -125,35 +101,29 @@ def _check_artefact(config, name, artefact):
     own = ("recipes", "recorded", "importances")
     allowed = {n: p for n, p in list(takes.items())[1:] if n not in own}
     _check_parameters(artefact.get("parameters", {}), allowed, f"{place}.parameters")
-    files = sorted(path.name for path in folder.glob("recorded/*"))
-    if artefact.get("recorded") and artefact["recorded"] not in files:
-        reason = f"no file {artefact['recorded']!r}; there are {', '.join(files) or 'none'}"
-        raise ConfigError(f"{place}.recorded: {reason}")
+    if artefact.get("recorded"):
+        files = sorted(path.name for path in folder.glob("recorded/*"))
+        check_in([artefact["recorded"]], files, f"{place}.recorded", "a recorded file")
     decided = artefact.get("statements", [])
     if decided and not hasattr(module, "statements"):
         raise ConfigError(f"{place}.statements: {papers.module_of(name)}.py decides none")
     rows = storage.read_rows(folder / "claims" / "statements.csv") if decided else []
     ids = [row["id"] for row in rows]
-    for statement in decided:
-        if statement not in ids:
-            reason = f"{folder.name} has no {statement!r}; there are {', '.join(ids) or 'none'}"
-            raise ConfigError(f"{place}.statements: {reason}")
+    check_in(decided, ids, f"{place}.statements", f"a statement of {folder.name}")
     for dataset in artefact.get("datasets", []):
-        experiments.check_known(config, "datasets", [dataset], f"{place}.datasets")
+        check_in([dataset], sorted(config["datasets"]), f"{place}.datasets", "in datasets")
         recipes.check_required("data", config["datasets"][dataset], f"datasets.{dataset}")
     for input_name in artefact.get("inputs", []):
         experiment, _, metric = input_name.partition("/")
-        experiments.check_known(config, "experiments", [experiment], f"{place}.inputs")
-        named_metrics = config["experiments"][experiment]
-        experiments.check_known(named_metrics, "metrics", [metric], f"{place}.inputs")
+        check_in([experiment], sorted(config["experiments"]), f"{place}.inputs", "in experiments")
+        named = config["experiments"][experiment]["metrics"]
+        check_in([metric], named, f"{place}.inputs", f"a metric of {experiment}")
 
 
 def _check_parameters(given, allowed, place):
     """Check the parameters of an artefact against the signature of its function."""
     for parameter, value in given.items():
-        if parameter not in allowed:
-            names = ", ".join(sorted(allowed)) or "none"
-            raise ConfigError(f"{place}.{parameter}: no such parameter; allowed are {names}")
+        check_in([parameter], sorted(allowed), place, "one of its parameters")
         if reason := problem(allowed[parameter].annotation, value):
             raise ConfigError(f"{place}.{parameter}: {reason}")
         if value == []:

@@ -11,18 +11,8 @@ from reproduction import models, parameters, storage
 from reproduction.datasets import standardized_split
 from reproduction.parameters import ImportanceName, named, problem, written
 from reproduction.planning import recipes, sweep
-from reproduction.planning.errors import ConfigError
+from reproduction.planning.errors import ConfigError, check_in
 from reproduction.planning.recipes import constant
-
-
-def check_known(config: dict, section: str, names, place: str) -> None:
-    """Check that these are names of a section."""
-    for name in names:
-        if not isinstance(name, str) or name not in config[section]:
-            near, choices = recipes.nearest(name, config[section]), sorted(config[section])
-            raise ConfigError(
-                f"{place}: {name!r} is not in {section}{near}; there are {', '.join(choices)}"
-            )
 
 
 def check_sweep(config: dict, name: str) -> None:
@@ -86,9 +76,7 @@ def _check_axes(config, experiment, axes, place):
     """Check the names of axes, and those of variants, data and models."""
     variants, settings = experiment.get("variants", {}), dict(axes)
     for name in settings.pop("variant", []):
-        if not isinstance(name, str) or name not in variants:
-            defined = ", ".join(variants) or "none"
-            raise ConfigError(f"{place}: variant {name!r} is not defined; there are {defined}")
+        check_in([name], [*variants], place, "one of the variants")
         names = ", ".join(sorted(variants[name].keys() & axes.keys()))
         if names:
             raise ConfigError(f"{place}: {names} is set by the variant {name!r}, too; leave it out")
@@ -96,7 +84,8 @@ def _check_axes(config, experiment, axes, place):
     for needed in ("data", "model"):
         if needed not in settings:
             raise ConfigError(f"{place}: axis {needed} is missing; name a recipe of {needed}")
-        check_known(config, sweep.KINDS[needed][0], settings[needed], f"{place}.{needed}")
+        section = sweep.KINDS[needed][0]
+        check_in(settings[needed], sorted(config[section]), f"{place}.{needed}", f"in {section}")
     for repeat in settings.get("repeat", []):
         if reason := problem(parameters.Natural, repeat):
             raise ConfigError(f"{place}.repeat: {reason}")
@@ -109,11 +98,8 @@ def _check_axes(config, experiment, axes, place):
                 f"{place}: axis {axis!r} is not known; allowed are data, model, repeat, variant, "
                 "data.P, model.P, importance.NAME.P and metric.NAME.P"
             )
-        if kind in choices and name not in choices[kind]:
-            raise ConfigError(
-                f"{place}: axis {axis!r}: this experiment has no {kind} {name!r}; "
-                f"there are {', '.join(choices[kind])}"
-            )
+        if kind in choices:
+            check_in([name], choices[kind], f"{place}.{axis}", f"in the {kind}s of the experiment")
 
 
 def _check_point(config, experiment, settings, place, checked):
@@ -154,13 +140,10 @@ def _check_needs(config, recipe, computed, place):
     name, there_are = recipe["metric"], f"there are {', '.join(computed) or 'none'}"
     for parameter, declared in recipes.signature("metric", name, place).items():
         value, hint = recipe.get(parameter, declared.default), declared.annotation
-        for importance in named(hint, value, ImportanceName):
-            if importance not in computed:
-                tip = "" if problem(hint, None) else "; null takes those that there are"
-                raise ConfigError(
-                    f"{place}.{parameter}: {importance!r} is not among the importances of the "
-                    f"experiment; {there_are}{tip}"
-                )
+        tip = "" if problem(hint, None) else "; null takes those that there are"
+        what = "among the importances of the experiment"
+        found = named(hint, value, ImportanceName)
+        check_in(found, computed, f"{place}.{parameter}", what, tip)
     needed, method = constant("metric", name, "IMPORTANCES", 0), constant("metric", name, "METHOD")
     if len(computed) < needed:
         raise ConfigError(

@@ -11,7 +11,7 @@ import inspect
 
 from reproduction import metrics
 from reproduction.planning import sweep
-from reproduction.planning.errors import ConfigError
+from reproduction.planning.errors import ConfigError, check_in
 
 # Columns of metrics whose rows are repeats of one thing.
 REPEATED = ("repeat", "sample", "shuffle", "fold")
@@ -31,7 +31,7 @@ def complete(config: dict, name: str) -> dict | None:
         return None
     figure = {} if figure is True else figure
     metric = figure.get("metric", next(iter(drawable), ""))
-    _check_in([metric], drawable, f"{place}.metric", "a metric of the experiment with numbers")
+    check_in([metric], drawable, f"{place}.metric", "a metric of the experiment with numbers")
     keys, values = columns(config["metrics"][metric]["metric"])
     axes = {a: v for a, v in swept(experiment).items() if _is_of(metric, a)}
     _check(figure, axes, keys, values, metric, place)
@@ -91,26 +91,19 @@ def _check(figure, axes, keys, values, metric, place):
     names, where = [*axes, *keys], figure.get("where", {})
     parts = {part: _listed(figure.get(part, [])) for part in ("x", "color", "column", "row")}
     for part, given in (parts | {"where": list(where)}).items():
-        _check_in(given, names, f"{place}.{part}", f"swept, and no column of {metric}")
+        check_in(given, names, f"{place}.{part}", f"swept, and no column of {metric}")
     placed = [column for given in parts.values() for column in given]
     for column in placed:
         if placed.count(column) > 1:
             raise ConfigError(f"{place}: {column!r} has two places; give it one")
-    _check_in(_listed(figure.get("y", values[0])), values, f"{place}.y", f"a number of {metric}")
+    check_in(_listed(figure.get("y", values[0])), values, f"{place}.y", f"a number of {metric}")
     for column, wanted in where.items():
         if column in axes and not any(map(_is_interval, axes[column])):
-            _check_in(_listed(wanted), axes[column], f"{place}.where.{column}", "swept")
+            check_in(_listed(wanted), axes[column], f"{place}.where.{column}", "swept")
     for column in figure.get("log", []):
-        _check_in([column], ["x", "y", *parts["x"], *axes], f"{place}.log", "x, y or along x")
+        check_in([column], ["x", "y", *parts["x"], *axes], f"{place}.log", "x, y or along x")
     of_axes = [label for label in figure.get("labels", {}) if label.startswith(_AXES)]
-    _check_in(of_axes, names, f"{place}.labels", "a column of the figure")
-
-
-def _check_in(given, choices, place, what):
-    for value in given:
-        if value not in choices:
-            there_are = ", ".join(dict.fromkeys(map(str, choices)))
-            raise ConfigError(f"{place}: {value!r} is not {what}; there are {there_are}")
+    check_in(of_axes, names, f"{place}.labels", "a column of the figure")
 
 
 def _is_of(metric, axis):

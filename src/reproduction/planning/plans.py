@@ -19,14 +19,7 @@ from reproduction.planning import sweep
 
 @dataclass(frozen=True)
 class Plan:
-    """What the workflow must make for one experiment.
-
-    Parameters
-    ----------
-    points : list of Point
-    batches : dict of str to list of Run
-        Runs of each job, by the name of the batch.
-    """
+    """What the workflow must make for one experiment: its points, and the runs of each batch."""
 
     points: list[sweep.Point]
     batches: dict[str, list[sweep.Run]]
@@ -70,16 +63,7 @@ class Plan:
 
 
 def make(config: dict, name: str, results="results") -> Plan:
-    """Plan of one experiment.
-
-    Parameters
-    ----------
-    config : dict
-        Complete configuration, see `configuration.load`.
-    name : str
-    results : path
-        Its ``plans/NAME/BATCH.json`` are the plans of the batches that were made before.
-    """
+    """Plan of one experiment; batches made before have ``plans/NAME/BATCH.json`` in the results."""
     points = sweep.expand(config, name)
     wanted = {point.run.key for point in points}
     batches = {}

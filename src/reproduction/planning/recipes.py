@@ -6,7 +6,6 @@ stand in `reproduction.parameters`. What only the rows decide is left to the job
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 import typing
@@ -18,7 +17,7 @@ import sklearn.metrics
 from reproduction import datasets, metrics, models, parameters, peers, recorded
 from reproduction.parameters import named, problem, written
 from reproduction.planning import sweep
-from reproduction.planning.errors import ConfigError
+from reproduction.planning.errors import ConfigError, check_in
 
 _FUNCTIONS = {"data": datasets.loader, "importance": peers.function_of, "metric": metrics.metric}
 # A sweep asks for every value of every axis: what is said of the code is kept.
@@ -45,12 +44,6 @@ _OF_BOOSTED = {
     # XGBoost's mark of a missing value may be nan.
     "missing": typing.Any,
 }
-
-
-def nearest(name, choices) -> str:
-    """A question after the nearest of some names, if one is near."""
-    near = difflib.get_close_matches(str(name), list(choices), 1)
-    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def signature(kind: str, name: str, place: str) -> dict[str, inspect.Parameter]:
@@ -135,10 +128,7 @@ def check_recipe(kind: str, recipe: dict, place: str) -> None:
 def check_value(kind: str, name: str, parameter: str, value, place: str) -> None:
     """Check that what a recipe names has a parameter, and that it takes the value."""
     allowed = signature(kind, name, place.removesuffix(f".{parameter}"))
-    if parameter not in allowed:
-        names = ", ".join(sorted(allowed)) or "none"
-        near = nearest(parameter, allowed)
-        raise ConfigError(f"{place}: {name} has no such parameter{near}; allowed are {names}")
+    check_in([parameter], sorted(allowed), place.rpartition(".")[0], f"a parameter of {name}")
     hint = allowed[parameter].annotation
     reason = problem(hint, value) or (kind == "model" and _problem_of_model(name, parameter, value))
     if reason:
@@ -149,9 +139,7 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
     if kind == "metric" and (repeated := _repeated(name, parameter, value, hint)):
         raise ConfigError(f"{place}: {written(repeated[0])} is there twice: name it once")
     for dataset in named(hint, value, parameters.DatasetName):
-        if dataset not in datasets.available():
-            choices = ", ".join(datasets.available())
-            raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {choices}")
+        check_in([dataset], datasets.available(), place, "a data set")
         if needed := ", ".join(required("data", dataset)):
             raise ConfigError(
                 f"{place}: {dataset} needs {needed}, which cannot be given here; name another data "

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from reproduction import papers
 from reproduction.planning import configuration, facets, plans, sources, sweep
+from reproduction.planning.errors import nearest
 from reproduction.planning.places import ON_PAGES, PAPERS, PICTURES, relative
-from reproduction.planning.recipes import nearest, taken
+from reproduction.planning.recipes import taken
 from reproduction.storage import digest, pack
 
 # Parts of the sources that the jobs of a stage may use, see `sources`. Those of the stages before

@@ -4,40 +4,9 @@ import numpy as np
 import pytest
 
 from reproduction import models, peers
-from reproduction.planning import configuration as config
-from reproduction.planning import recipes, sweep
+from reproduction.planning import recipes
 from splitcredit import measures
 from splitcredit.models.formats import to_forest
-
-GRID = {"data": "led_sampled", "model": "extra_trees"}
-
-
-def planned(importance, **axes):
-    """The points of a sweep of one importance; a model may be given by its recipe."""
-    recipe = axes.pop("model", None)
-    models = {"mine": recipe} if recipe else {}
-    grid = {**GRID, **axes, **({"model": "mine"} if recipe else {})}
-    experiment = {
-        "importances": [importance],
-        "metrics": ["scores"],
-        "sweep": [{"grid": grid}],
-    }
-    return config.load({"models": models, "experiments": {"e": experiment}})
-
-
-@pytest.mark.parametrize(
-    ("importance", "axes"),
-    [
-        ("ufi", {"model.bootstrap": True}),
-        ("mda", {"model": {"estimator": "RandomForestRegressor"}}),
-        ("air", {"model.folds": 2}),
-        ("local_mdi", {"model.folds": 2}),
-        ("saabas_treeinterpreter", {"model": {"estimator": "DecisionTreeClassifier"}}),
-    ],
-)
-def test_a_measure_that_can_is_planned(importance, axes):
-    assert len(sweep.expand(planned(importance, **axes), "e")) == 1
-
 
 RECIPES = [
     {"estimator": name, **given}

@@ -144,11 +144,6 @@ def test_the_blocks_of_a_sweep_count_together_and_as_many_points_as_allowed_are_
         experiments.check_sweep(configured(*blocks, grid_block()), "e")
 
 
-def under(experiments):
-    """A configuration with these experiments, to be laid on the project's own."""
-    return {"experiments": experiments}
-
-
 def test_ends_of_a_uniform_interval_are_not_drawn():
     """XGBoost takes a share above 0, so all of (0, 1) is allowed, and more is not."""
     axes = {"model": "bigger", "model.subsample": {"uniform": [0, 1]}}
@@ -186,40 +181,6 @@ def test_a_metric_declares_that_it_needs_importances_if_it_has_no_rows_without(n
         assert re.search("importance|local_mdi|to (concatenate|stack)", str(error)), error
     least = recipes.constant("metric", name, "IMPORTANCES", 0)
     assert (least == 0) == (n_rows > 0)
-
-
-@pytest.mark.parametrize(
-    ("metric", "parameter"),
-    [
-        ("row_correlation_summary", "pairs"),
-        ("row_correlation", "pairs"),
-        ("pgi2", "reference"),
-        ("removed_error", "reference"),
-        ("randomized_error", "reference"),
-        ("local_scores", "importances"),
-    ],
-)
-def test_null_takes_the_importances_of_the_sweep(metric, parameter):
-    axes = {f"metric.{metric}.{parameter}": None}
-    sweep.expand(
-        configured(grid_block(**axes), importances=["saabas", "mdi"], metrics=[metric]), "e"
-    )
-
-
-def test_a_sweep_may_replace_what_the_recipe_names():
-    axes = {"metric.row_correlation_summary.pairs": [[["local_mdi", "tree_shap"]]]}
-    sweep.expand(configured(grid_block(**axes), importances=["local_mdi", "tree_shap"]), "e")
-
-
-def test_what_has_no_default_must_be_given_by_recipe_or_sweep():
-    content = configured(grid_block())
-    content["experiments"]["e"]["metrics"] = ["local_scores"]
-    content["metrics"] = {"local_scores": {"metric": "local_scores"}}
-    with pytest.raises(config.ConfigError, match=r"local_scores needs samples$"):
-        expanded(content)
-    axes = {"metric.local_scores.samples": [[0, 1]]}
-    content["experiments"] = configured(grid_block(**axes), metrics=["local_scores"])["experiments"]
-    sweep.expand(content, "e")
 
 
 def test_a_dot_in_a_name_does_not_make_it_another():
@@ -438,25 +399,6 @@ def test_each_repeat_of_a_sampled_measure_has_a_seed_of_its_own():
 def test_a_metric_that_returns_no_table_is_named_by_its_own_job(returned, message):
     with pytest.raises((TypeError, ValueError), match=message):
         metrics_stage._check_is_table("subset_scores", returned, "one")
-
-
-LED = {"data": "led_sampled", "model": "extra_trees", "model.n_estimators": 2}
-FRIEDMAN = {"data": "friedman", "model": "bigger"}
-TITANIC = {"data": "titanic", "model": "bigger"}
-
-
-@pytest.mark.parametrize(
-    ("grid", "importances", "metrics"),
-    [
-        ({**TITANIC, "model.objective": "binary:logistic"}, [], ["model_card"]),
-        ({**LED, "importance.saabas.output": "9"}, ["saabas"], ["scores"]),
-        ({**LED, "model.folds": 200}, ["saabas"], ["local_values"]),
-    ],
-)
-def test_what_fits_together_is_taken(grid, importances, metrics):
-    """Two classes may be fitted as a probability, and the last class and fold count."""
-    content = configured({"grid": grid}, importances=importances, metrics=metrics)
-    experiments.check_sweep(content, "e")
 
 
 RED_WINE = {"dataset": "standardized_split", "of": "red_wine"}
