@@ -5,6 +5,7 @@ import sys
 
 from reproduction.planning import unfinished
 from reproduction.planning.configuration import ConfigError
+from reproduction.planning.places import ON_PAGES
 from reproduction.planning.workflow import Workflow, growing, unwritable
 from reproduction.storage import pack
 

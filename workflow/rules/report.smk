@@ -3,10 +3,10 @@
 rule report:
     input:
         claims=[rules.claims.output.table, rules.claims.output.timings],
-        figures=jobs.pictures(),
-        tables=jobs.tables(),
-        sweeps=jobs.sweep_tables(),
-        sweep_figures=jobs.sweep_pictures(),
+        figures=jobs.files(ON_PAGES),
+        tables=jobs.files("csv"),
+        sweeps=jobs.sweep_files("csv"),
+        sweep_figures=jobs.sweep_files(ON_PAGES),
     output:
         report(
             "results/report.html",

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from reproduction.__main__ import FINISHED, KEY
+from reproduction.planning.places import ON_PAGES
 from reproduction.planning.workflow import Workflow
 
 
@@ -48,7 +49,7 @@ def sweeps(flow: Workflow) -> list[dict]:
     """Sweeps of the report that are not made, as `artefacts` has artefacts."""
     found = []
     for name in flow.config["sweeps"]:
-        outputs = [*flow.sweep_tables([name]), *flow.sweep_pictures([name])]
+        outputs = flow.sweep_files(("csv", *ON_PAGES), [name])
         own = outputs, f"results/logs/sweeps/{name}.log", "sweeps", SimpleNamespace(experiment=name)
         if reason := _unfinished(flow, [*_steps_of_experiment(flow, name), own]):
             found.append({"sweep": name, **reason})

@@ -55,8 +55,9 @@ class Workflow:
         """Pattern of the names of a section, or only of those with a figure, or without."""
         names = list(self.config[section])
         if drawn is not None:
-            has = self.figures if section == "artefacts" else self._drawn_sweeps(names)
-            names = [name for name in names if (name in has) == drawn]
+            of = self.outputs if section == "artefacts" else self.sweep_outputs
+            with_figure = {n for n in names if any(file.endswith(PICTURES) for file in of(n))}
+            names = [name for name in names if (name in with_figure) == drawn]
         return "|".join(map(re.escape, names))
 
     def key(self, stage):
@@ -225,35 +226,6 @@ class Workflow:
         timing = "timing/" if self.artefacts[name].get("timed") else ""
         return f"results/{timing}{folder}/{name}.{kind}"
 
-    def judgments(self, timed, names=None):
-        """Judgments of the artefacts whose values are times, or of the others; no optional ones."""
-        names = self.required if names is None else names
-        chosen = [n for n in names if self.artefacts[n].get("timed", False) == timed]
-        return [self.path("judgments", name, "json") for name in chosen]
-
-    def pictures(self, names=None):
-        """Pictures of artefacts for the report, by default of all that a run makes."""
-        names = self.required if names is None else names
-        with_picture = [name for name in names if name in self.figures]
-        return [self.path("figures", name, kind) for name in with_picture for kind in ON_PAGES]
-
-    def tables(self, names=None):
-        """Tables of artefacts for the report, by default of all that a run makes."""
-        return [self.path("tables", n, "csv") for n in (self.required if names is None else names)]
-
-    def sweep_tables(self, names=None):
-        """Tables of sweeps, by default of those that the report shows."""
-        names = self.config["sweeps"] if names is None else names
-        return [f"results/experiments/{name}.csv" for name in names]
-
-    def sweep_pictures(self, names=None, kinds=ON_PAGES):
-        """Pictures of sweeps, by default of those that the report shows."""
-        drawn = self._drawn_sweeps(self.config["sweeps"] if names is None else names)
-        return [f"results/experiments/{name}.{kind}" for name in drawn for kind in kinds]
-
-    def _drawn_sweeps(self, names):
-        return [name for name in names if facets.complete(self.config, name)]
-
     def outputs(self, name):
         """All files of one artefact."""
         pictures = PICTURES if name in self.figures else ()
@@ -263,10 +235,29 @@ class Workflow:
             self.path("judgments", name, "json"),
         ]
 
+    def files(self, kinds, names=None):
+        """Files of some kinds of artefacts, by default of all that a run makes."""
+        names = self.required if names is None else names
+        return [file for name in names for file in self.outputs(name) if file.endswith(kinds)]
+
+    def judgments(self, timed, names=None):
+        """Judgments of the artefacts whose values are times, or of the others."""
+        files = self.files("json", names)
+        return [file for file in files if file.startswith("results/timing/") == timed]
+
+    def sweep_outputs(self, name):
+        """Table and pictures of one sweep."""
+        pictures = PICTURES if facets.complete(self.config, name) else ()
+        return [f"results/experiments/{name}.{kind}" for kind in ("csv", *pictures)]
+
+    def sweep_files(self, kinds, names=None):
+        """Files of some kinds of sweeps, by default of those that the report shows."""
+        names = self.config["sweeps"] if names is None else names
+        return [file for name in names for file in self.sweep_outputs(name) if file.endswith(kinds)]
+
     def everything(self):
-        """All files of all artefacts but the optional ones, and of the sweeps of the report."""
-        files = [file for name in self.required for file in self.outputs(name)]
-        return [*files, *self.sweep_tables(), *self.sweep_pictures()]
+        """All files of all artefacts but the optional ones, and what the report shows of sweeps."""
+        return [*self.files(""), *self.sweep_files("csv"), *self.sweep_files(ON_PAGES)]
 
     def targets(self):
         """Names of artefacts, papers and experiments, and the files that each stands for."""
@@ -277,9 +268,7 @@ class Workflow:
                 paper = name.partition("/")[0]
                 files[paper] = [*files.get(paper, []), *self.outputs(name)]
         for name in self.config["experiments"]:
-            folder = f"results/experiments/{name}"
-            pictures = self.sweep_pictures([name], PICTURES)
-            files[f"experiment_{name}"] = [folder, f"{folder}.csv", *pictures]
+            files[f"experiment_{name}"] = [f"results/experiments/{name}", *self.sweep_outputs(name)]
         return files
 
     def unknown(self, target) -> str:

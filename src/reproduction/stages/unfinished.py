@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reproduction import storage
 from reproduction.planning import unfinished
+from reproduction.planning.places import ON_PAGES
 from reproduction.planning.workflow import Workflow
 from reproduction.stages import claims, report
 
@@ -43,10 +44,10 @@ def run(arguments):
         Namespace(
             configuration=arguments.configuration,
             claims=[tables["table"], tables["timings"]],
-            figures=flow.pictures(made),
-            tables=flow.tables(made),
-            sweeps=flow.sweep_tables(sweeps),
-            sweep_figures=flow.sweep_pictures(sweeps),
+            figures=flow.files(ON_PAGES, made),
+            tables=flow.files("csv", made),
+            sweeps=flow.sweep_files("csv", sweeps),
+            sweep_figures=flow.sweep_files(ON_PAGES, sweeps),
             incomplete=incomplete,
             incomplete_sweeps=incomplete_sweeps,
             results="results",
