@@ -194,6 +194,12 @@ def test_panels_stand_by_columns_and_rows_and_a_single_row_is_wrapped(drawn):
     assert (panels.nrows, panels.ncols) == (2, 3)
 
 
+def test_too_many_panels_are_cut_and_the_title_says_so(drawn):
+    figure = drawn(table_of(kind=list("abcdefghijk"), depth=[1, 2]), row=["kind"], column=["depth"])
+    assert "the first 16 of 22 panels" in " ".join(figure.get_suptitle().split())
+    assert len(drawn(table_of(kind=list(range(60))), column=["kind"]).axes) == 48
+
+
 @pytest.mark.parametrize(
     "names",
     [

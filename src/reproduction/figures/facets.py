@@ -13,8 +13,9 @@ import pandas as pd
 _UNSET = "not set"
 # An x whose largest value is so many times the smallest is logarithmic by default.
 _WIDE = 10
-# Panels side by side, if they are all of one row.
-_WRAPPED = 4
+# A figure with more panels cannot be read: the others are left out, and the title says so. Those of
+# a single row are wrapped.
+_MOST_ROWS, _MOST_COLUMNS, _WRAPPED = 8, 6, 4
 _MOST_TICKS = 8
 
 
@@ -30,8 +31,10 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
     for column, values in spec["where"].items():
         table = _chosen(table, column, values)
     columns = list(itertools.product(spec["x"], _keys(table, spec["column"])))
-    rows, width = _keys(table, spec["row"]), len(columns)
-    is_wrapped, is_one_x = len(rows) == 1, len(spec["x"]) == 1
+    rows = _keys(table, spec["row"])
+    n_panels, is_wrapped, is_one_x = len(rows) * len(columns), len(rows) == 1, len(spec["x"]) == 1
+    rows, columns = rows[:_MOST_ROWS], columns[: _MOST_COLUMNS * (_MOST_ROWS if is_wrapped else 1)]
+    width = len(columns)
     if is_wrapped:
         width = math.ceil(width / math.ceil(width / _WRAPPED))
     panels = list(itertools.product(rows, columns))
@@ -66,6 +69,8 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
     n_repeats = table["repeat"].nunique() if "repeat" in table else 1
     if not spec["points"] and n_repeats > 1:
         title += f"; mean of {n_repeats} repeats and its 95 % interval"
+    if len(panels) < n_panels:
+        title += f"; the first {len(panels)} of {n_panels} panels"
     # As wide as the panels, so that it does not run into the legend on their right.
     title = "\n".join(textwrap.wrap(title, 30 * width))
     figure.suptitle(title, fontsize=9, x=0.01, ha="left")
@@ -166,7 +171,7 @@ def _logarithmic(values):
     its opposite the axis is linear, and logarithmic on both sides.
     """
     sizes = [abs(value) for value in values if value]
-    if sizes and min(values) > 0:
+    if len(values) and min(values) > 0:
         return {"value": "log"}
     return {"value": "symlog", "linthresh": min(sizes)} if sizes else None
 
@@ -189,7 +194,8 @@ def _finish(figure, axes, n_panels, spec, handles):
         axis.set_visible(False)
     for axis in axes[:, 0]:
         axis.set_ylabel(labels.get(spec["y"], spec["y"]))
-    values = [y for axis in axes.flat for line in axis.lines for y in line.get_ydata()]
+    values = np.concatenate([line.get_ydata() for axis in axes.flat for line in axis.lines])
+    values = values[np.isfinite(values)]
     if "y" in (spec["log"] or ()) and (scale := _logarithmic(values)):
         for axis in axes.flat:
             axis.set_yscale(**scale)

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 import pytest
 
 from reproduction.planning import sources
-from reproduction.planning.workflow import Workflow
+from reproduction.planning.workflow import PARTS, Workflow
 
 ROOT = Path(__file__).resolve().parents[3]
 # What each rule is keyed by: those that follow a part of the sources in the flow.
 KEYS = {
-    "models": ("library", "stages"),
-    "metrics": ("library", "stages", "metrics"),
-    "artefacts": ("library", "stages", "metrics", "papers", "papers/sutera2021"),
-    "report": ("papers", "report", "papers/sutera2021", "papers/loecher2022"),
+    "models": PARTS["data_and_models"],
+    "metrics": PARTS["metrics"],
+    "artefacts": (*PARTS["artefacts"], "papers/sutera2021"),
+    "report": (*PARTS["report"], "papers/sutera2021", "papers/loecher2022"),
 }
 
 
