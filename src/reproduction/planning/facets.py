@@ -18,6 +18,7 @@ REPEATED = ("repeat", "sample", "shuffle", "fold")
 # Columns of the tables of sweeps beside those of the metric: a metric's own would overwrite them.
 _OF_SWEEPS = ("run", "metric", "data", "model", "repeat", "variant")
 _AXES = ("data.", "model.", "importance.", "metric.")
+_PARTS = ("x", "color", "column", "row")
 # With more in the rows of panels, a figure that nobody has thought about cannot be read.
 _MOST_IN_ROWS = 2
 
@@ -34,28 +35,29 @@ def complete(config: dict, name: str) -> dict | None:
     check_in([metric], drawable, f"{place}.metric", "a metric of the experiment with numbers")
     keys, values = columns(config["metrics"][metric]["metric"])
     axes = {a: v for a, v in swept(experiment).items() if _is_of(metric, a)}
-    _check(figure, axes, keys, values, metric, place)
-    where = {c: _listed(v) for c, v in figure.get("where", {}).items()}
+    given = {part: _listed(figure[part]) for part in _PARTS if part in figure}
+    _check(figure, given, axes, keys, values, place)
     varied = [axis for axis in axes if axis not in REPEATED and _varies(experiment, axes, axis)]
-    fixed = [c for c, value in figure.get("where", {}).items() if not isinstance(value, list)]
-    x = _listed(figure["x"]) if "x" in figure else _default_x(experiment, axes, varied, keys)
-    placed = [*x, *_listed(figure.get("column", [])), *_listed(figure.get("row", [])), *fixed]
-    free = [c for c in (*keys, *varied) if c not in (*placed, *REPEATED)]
-    color = figure.get("color", next(iter(free), None))
-    free = [c for c in free if c != color]
-    column = _listed(figure.get("column", free[:1] if len(x) == 1 else []))
-    row = [*_listed(figure.get("row", [])), *(c for c in free if c not in column)]
+    where = figure.get("where", {})
+    fixed = [column for column, value in where.items() if not isinstance(value, list)]
+    x = given.get("x") or _default_x(experiment, axes, varied, keys)
+    placed = {*x, *fixed, *REPEATED, *(column for part in given.values() for column in part)}
+    free = [column for column in dict.fromkeys((*keys, *varied)) if column not in placed]
+    color = given.get("color") or free[:1]
+    free = [column for column in free if column not in color]
+    column = given.get("column", free[:1] if len(x) == 1 else [])
+    row = [*given.get("row", []), *(c for c in free if c not in column)]
     if "figure" not in experiment and len(row) > _MOST_IN_ROWS:
         return None
     return {
         "metric": metric,
         "x": x,
         "y": figure.get("y", values[0]),
-        "color": color,
+        "color": next(iter(color), None),
         "column": column,
         "row": row,
         "log": figure.get("log"),
-        "where": where,
+        "where": {column: _listed(value) for column, value in where.items()},
         "labels": figure.get("labels", {}),
         "points": any(_is_interval(value) for axis in x for value in axes.get(axis, [])),
     }
@@ -87,21 +89,22 @@ def swept(experiment: dict) -> dict[str, list]:
     return axes
 
 
-def _check(figure, axes, keys, values, metric, place):
+def _check(figure, given, axes, keys, values, place):
     names, where = [*axes, *keys], figure.get("where", {})
-    parts = {part: _listed(figure.get(part, [])) for part in ("x", "color", "column", "row")}
-    for part, given in (parts | {"where": list(where)}).items():
-        check_in(given, names, f"{place}.{part}", f"swept, and no column of {metric}")
-    placed = [column for given in parts.values() for column in given]
+    for part, of_part in (given | {"where": list(where)}).items():
+        check_in(of_part, names, f"{place}.{part}", "swept, and no column of the metric")
+    placed = [column for of_part in given.values() for column in of_part]
     for column in placed:
         if placed.count(column) > 1:
             raise ConfigError(f"{place}: {column!r} has two places; give it one")
-    check_in(_listed(figure.get("y", values[0])), values, f"{place}.y", f"a number of {metric}")
+    check_in(_listed(figure.get("y", values[0])), values, f"{place}.y", "a number of the metric")
     for column, wanted in where.items():
         if column in axes and not any(map(_is_interval, axes[column])):
             check_in(_listed(wanted), axes[column], f"{place}.where.{column}", "swept")
     for column in figure.get("log", []):
-        check_in([column], ["x", "y", *parts["x"], *axes], f"{place}.log", "x, y or along x")
+        check_in(
+            [column], ["x", "y", *given.get("x", []), *axes], f"{place}.log", "x, y or along x"
+        )
     of_axes = [label for label in figure.get("labels", {}) if label.startswith(_AXES)]
     check_in(of_axes, names, f"{place}.labels", "a column of the figure")
 

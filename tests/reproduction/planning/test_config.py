@@ -178,22 +178,6 @@ def test_names_of_importances_are_found_inside_values():
     assert named(list[str], ["a"], ImportanceName) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: 1\nb: 2\na: 3\n", r"duplicate key 'a' in lines 1 and 3: keep one of them"),
-        ("m:\n  x: 1\n  x: 1\n", r"duplicate key 'x' in lines 2 and 3"),
-        ("a: [1\n", r"not valid YAML in line 2"),
-        ("- 1\n", r"expected keys and values at the top level"),
-    ],
-)
-def test_bad_yaml_is_named_with_its_file_and_line(tmp_path, text, message):
-    path = tmp_path / "mine.yaml"
-    path.write_text(text)
-    with pytest.raises(config.ConfigError, match=f"mine.yaml: {message}"):
-        config.read_yaml(path)
-
-
 @pytest.mark.parametrize("preset", ["tiny", "full"])
 def test_a_users_file_does_not_name_the_run_after_a_preset(tmp_path, preset):
     """The report and the reasons of verdicts name the preset, whatever was laid on it."""
@@ -334,6 +318,10 @@ _BOMB = "\n".join(["a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]", *_TENFOLD])
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("a: 1\nb: 2\na: 3\n", r"duplicate key 'a' in lines 1 and 3: keep one of them"),
+        ("m:\n  x: 1\n  x: 1\n", r"duplicate key 'x' in lines 2 and 3"),
+        ("a: [1\n", r"not valid YAML in line 2"),
+        ("- 1\n", r"expected keys and values at the top level"),
         ("batch_size: 010", r"010 in line 1 has base 8 in YAML, 8: write the number without"),
         ("? [a, b]\n: 1", r"the key .* in line 1 is not allowed; expected text"),
         ("a: " + "[" * 2000 + "]" * 2000, r"too deep in each other|values, or more than"),
@@ -341,7 +329,9 @@ _BOMB = "\n".join(["a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]", *_TENFOLD])
         (_BOMB, r"more than 1000000 values"),
     ],
 )
-def test_a_file_that_yaml_reads_otherwise_or_never_ends_is_refused(tmp_path, text, message):
+def test_a_file_that_is_no_mapping_or_says_something_else_to_yaml_is_refused(
+    tmp_path, text, message
+):
     """Red if 010 is 8 without a word, or ten lines of aliases take all memory."""
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(config.ConfigError, match=rf"c\.yaml: .*{message}") as caught:
