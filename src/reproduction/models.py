@@ -1,7 +1,7 @@
 """Models of the experiments: recipe in, fitted estimator out."""
 
 import importlib
-import re
+import typing
 from functools import cache
 
 import numpy as np
@@ -29,8 +29,6 @@ _FIXED = {
 _NOT_GIVEN = {"n_jobs", "verbose", "verbosity", "warm_start", "deterministic", "force_row_wise"}
 # These change no tree, or need what no recipe can hold.
 _NOT_GIVEN |= {"callbacks", "importance_type", "validate_parameters", "early_stopping_rounds"}
-# Parameters whose values the rows decide about, beside all lists and mappings.
-OF_ROWS = {"objective", "max_samples", "base_score", "num_class", "class_weight", "eval_metric"}
 
 
 def parameters(name: str) -> set[str]:
@@ -122,47 +120,30 @@ def _estimator(name):
     return getattr(importlib.import_module(ESTIMATORS[name]), name)
 
 
+def annotations(name: str) -> dict:
+    """Annotations of the parameters of an estimator that say what one value may be."""
+    hints: dict = {}
+    for kind in reversed(_estimator(name).__mro__[:-1]):
+        hints |= typing.get_type_hints(kind.__init__)
+    plain = {int, float, bool, str, type(None)}
+    return {n: hint for n, hint in hints.items() if {*(typing.get_args(hint) or [hint])} <= plain}
+
+
 # With the type: 1 is equal to true.
 @cache
 def refusal(name: str, parameter: str, value, kind: type) -> str:
-    """What the library of an estimator says of one value, in one line; empty if it takes it.
+    """What scikit-learn says of one value, in one line; empty if it takes it.
 
-    scikit-learn looks at parameters before it looks at the rows. The others fit one tree.
-
-    Parameters
-    ----------
-    name, parameter : str
-    value : plain value, no list
-    kind : type
-        Of the value.
+    It looks at parameters before it looks at the rows. Other libraries find out when they fit.
     """
-    recipe = {"estimator": name, parameter: value}
-    X, y = [], []
-    if ESTIMATORS[name] in ("xgboost", "lightgbm"):
-        X, y = [[0.0], [1.0], [2.0]] * 2, [0, 1, 2] * 2
-        recipe["n_estimators"] = 1
-    if name.startswith("LGBM"):
-        # Without these its random forests are refused.
-        recipe = {"subsample": 0.9, "subsample_freq": 1} | recipe
-    reason = first_line_of_fit(recipe, X, y)
-    if parameter == "objective":  # One of two classes takes no third.
-        return reason and first_line_of_fit(recipe, X, [0, 1, 1] * 2)
-    return reason
-
-
-def first_line_of_fit(recipe: dict, X, y) -> str:
-    """What the library of an estimator says of fitting it, in one line; empty if it fits.
-
-    Without rows, what is said of the rows does not count.
-    """
+    if not ESTIMATORS[name].startswith("sklearn"):
+        return ""
     try:
-        unfitted(recipe).fit(X, y)
+        _estimator(name)(**{parameter: value}).fit([], [])
     except Exception as error:
-        of_parameters = len(X) or (isinstance(error, TypeError) and isinstance(error, ValueError))
-        reason = re.sub(
-            r"^\[[\d:]+\] \S+: | at /\S+, line \d+ *\.?$", "", str(error).split("\n")[0]
-        )
-        return reason if of_parameters else ""
+        # Both, as no error of the missing rows is.
+        of_parameters = isinstance(error, TypeError) and isinstance(error, ValueError)
+        return str(error).split("\n")[0] if of_parameters else ""
     return ""
 
 

@@ -398,7 +398,7 @@ def test_the_report_shows_the_sweeps_of_the_configuration(results, config, worke
 def test_sweeps_of_the_configuration_are_part_of_a_run():
     flow = Workflow({"sweeps": ["sweep_pgi2"]})
     files = [f"results/experiments/sweep_pgi2{end}" for end in (".csv", ".svg")]
-    assert {files[0]} == set(flow.sweep_tables()) and files[1] in flow.sweep_pictures()
+    assert {files[0]} == set(flow.sweep_files("csv")) and files[1] in flow.sweep_files("svg")
     assert set(files) <= set(flow.everything()) and not set(files) & set(Workflow({}).everything())
 
 

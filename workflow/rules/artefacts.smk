@@ -9,7 +9,7 @@ rule artefacts:
         svg=report(
             "results/{timing}figures/{artefact}.svg",
             caption="../report/figure.rst",
-            category=jobs.paper,
+            category=lambda wildcards: wildcards.artefact.partition("/")[0],
             labels=jobs.labels,
         ),
         png="results/{timing}figures/{artefact}.png",
@@ -25,11 +25,11 @@ rule artefacts:
         "../../environment.yml"
     threads: lambda wildcards: (workflow.cores or 1) if wildcards.timing else 1
     resources:
-        mem_mb=jobs.growing(3000),
-        runtime=jobs.growing(20),
+        mem_mb=growing(3000),
+        runtime=growing(20),
     params:
-        key=jobs.artefact_key,
-        names=jobs.artefact_names,
+        key=jobs.key("artefacts"),
+        names=jobs.inputs,
         folder=lambda wildcards, input: os.path.dirname((input.experiments or [""])[0]),
         parameters=jobs.artefact_parameters,
         judging=jobs.judging,

@@ -13,7 +13,7 @@ rule check:
         "../../environment.yml"
     threads: 1
     params:
-        key=jobs.claims_key(),
+        key=jobs.key("claims"),
     message:
         "Looking for values that differ without a known cause"
     shell:

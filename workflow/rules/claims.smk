@@ -15,10 +15,10 @@ rule claims:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(5),
+        mem_mb=growing(1000),
+        runtime=growing(5),
     params:
-        key=jobs.claims_key(),
+        key=jobs.key("claims"),
     message:
         "Claims table"
     shell:

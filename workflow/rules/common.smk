@@ -1,9 +1,13 @@
 # The checked configuration and what the rules ask of it: reproduction.planning.workflow.
+import json
 import os
 import sys
 
+from reproduction.planning import unfinished
 from reproduction.planning.configuration import ConfigError
-from reproduction.planning.workflow import Workflow, unwritable
+from reproduction.planning.places import ON_PAGES
+from reproduction.planning.workflow import Workflow, growing, unwritable
+from reproduction.storage import pack
 
 if reason := unwritable():
     sys.exit(reason)

@@ -13,12 +13,16 @@ rule data_and_models:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(3000),
-        runtime=jobs.growing(20),
+        mem_mb=growing(3000),
+        runtime=growing(20),
     params:
-        key=jobs.model_key,
+        key=jobs.key("data_and_models"),
         runs=jobs.runs,
-        unfitted=jobs.unfitted,
+        unfitted=lambda wildcards: (
+            ""
+            if jobs.importances(wildcards) or jobs.takes_forest(wildcards)
+            else "--unfitted"
+        ),
     message:
         "Data and models of {wildcards.experiment}, batch {wildcards.batch}"
     shell:

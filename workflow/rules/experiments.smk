@@ -14,11 +14,11 @@ rule experiments:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(10),
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
-        key=jobs.experiment_key,
-        definition=jobs.definition,
+        key=jobs.key("experiments"),
+        definition=lambda wildcards: pack(jobs.definition(wildcards.experiment)),
         folder=lambda wildcards, input: os.path.dirname(input.metrics[0]),
     message:
         "Tables of {wildcards.experiment}"
@@ -47,12 +47,14 @@ rule sweeps:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(10),
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
-        key=jobs.sweep_key,
-        metrics=jobs.sweep_metrics,
-        figure=jobs.sweep_figure,
+        key=jobs.key("sweeps"),
+        metrics=lambda wildcards: jobs.config["experiments"][wildcards.experiment][
+            "metrics"
+        ],
+        figure=lambda wildcards: jobs.figure(wildcards.experiment),
         figures=lambda wildcards, output: output[1:],
     message:
         "All metrics of {wildcards.experiment} as one table, and its figure"

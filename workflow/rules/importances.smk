@@ -17,11 +17,11 @@ rule importances:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(3000),
-        runtime=jobs.growing(30),
+        mem_mb=growing(3000),
+        runtime=growing(30),
     params:
-        key=jobs.importance_key,
-        recipes=jobs.packed_importances,
+        key=jobs.key("importances"),
+        recipes=lambda wildcards: pack(jobs.importances(wildcards)),
     message:
         "Importances of {wildcards.experiment}, batch {wildcards.batch}"
     shell:

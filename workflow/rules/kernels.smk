@@ -12,10 +12,10 @@ rule kernels:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(10),
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
-        key=jobs.kernels_key(),
+        key=jobs.key("kernels"),
     message:
         "Compiling the kernels"
     shell:

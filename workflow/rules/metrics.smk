@@ -4,8 +4,16 @@ rule metrics:
         rules.kernels.output,
         plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
-        importances=jobs.metric_importances,
-        models=jobs.metric_models,
+        importances=lambda wildcards: (
+            "results/importances/{experiment}/{batch}"
+            if jobs.importances(wildcards)
+            else []
+        ),
+        models=lambda wildcards: (
+            "results/models/{experiment}/{batch}.npz"
+            if jobs.takes_forest(wildcards)
+            else []
+        ),
     output:
         directory("results/metrics/{experiment}/{batch}"),
     log:
@@ -17,11 +25,12 @@ rule metrics:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(3000),
-        runtime=jobs.growing(30),
+        mem_mb=growing(3000),
+        runtime=growing(30),
     params:
-        key=jobs.metric_key,
-        recipes=jobs.packed_metrics,
+        key=jobs.key("metrics"),
+        # As text, which keeps the order of the importances: that of the rows.
+        recipes=lambda wildcards: pack(json.dumps(jobs.metrics(wildcards))),
     message:
         "Metrics of {wildcards.experiment}, batch {wildcards.batch}"
     shell:

@@ -3,10 +3,10 @@
 rule report:
     input:
         claims=[rules.claims.output.table, rules.claims.output.timings],
-        figures=jobs.pictures(),
-        tables=jobs.tables(),
-        sweeps=jobs.sweep_tables(),
-        sweep_figures=jobs.sweep_pictures(),
+        figures=jobs.files(ON_PAGES),
+        tables=jobs.files("csv"),
+        sweeps=jobs.sweep_files("csv"),
+        sweep_figures=jobs.sweep_files(ON_PAGES),
     output:
         report(
             "results/report.html",
@@ -21,11 +21,11 @@ rule report:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(5),
+        mem_mb=growing(1000),
+        runtime=growing(5),
         cores_of_run=lambda wildcards: str(workflow.cores),
     params:
-        key=jobs.report_key(),
+        key=jobs.key("report"),
         configuration=jobs.packed,
     message:
         "Report"

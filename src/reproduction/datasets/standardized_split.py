@@ -49,19 +49,8 @@ def files(of: str = "", split: str = "random", options: dict | None = None, **_)
     return [*paths, _authors_table(of).path] if split == "authors" else paths
 
 
-def check(
-    of: str = "",
-    options: dict | None = None,
-    split: str = "random",
-    test_share: float = 0.2,
-    n_training: int | None = None,
-    half: str | None = None,
-    **_,
-) -> None:
-    """ValueError if the data set does not take the options, or no row is left for training.
-
-    The rows are counted only where the share is large or the options may make them few.
-    """
+def check(of: str = "", options: dict | None = None, **_) -> None:
+    """ValueError if the data set does not take the options."""
     if not of:
         return
     module, given = inspect.getmodule(datasets.loader(of)), options or {}
@@ -77,14 +66,6 @@ def check(
             module.check(**given)
         except ValueError as error:
             raise ValueError(f"options.{error}") from None
-    if split == "random" and (given or test_share > 0.9):
-        n = len(module.load(**given).X)
-        left = range(n - _n_test(test_share, n))[:n_training][HALVES[half]]
-        if not left:
-            raise ValueError(
-                f"test_share: {test_share} of {n} rows leaves none for training: take a smaller "
-                "share, or more rows"
-            )
 
 
 def load(
@@ -138,7 +119,7 @@ def load(
         raise ValueError(f"split={split!r}: expected one of {', '.join(SPLITS)}")
     if not 0 < test_share < 1:
         raise ValueError(f"test_share is {test_share}: expected a number between 0 and 1")
-    check(_checked_name(of), options, split, test_share, n_training, half)
+    check(_checked_name(of), options)
     loader, given = datasets.loader(of), dict(options or {})
     if "random_state" in inspect.signature(loader).parameters:
         given["random_state"] = random_state
@@ -146,10 +127,15 @@ def load(
     if split == "authors":
         training, test = _authors_rows(of, len(data.X))
     else:
-        n = _n_test(test_share, len(data.X))
+        n = -int(-test_share * len(data.X) // 1)
         order = np.random.default_rng(random_state).permutation(len(data.X))
         training, test = order[n:], order[:n]
     training = training[:n_training][HALVES[half]]
+    if not len(training):
+        raise ValueError(
+            f"test_share: {test_share} of {len(data.X)} rows leaves none for training: take a "
+            "smaller share, or more rows"
+        )
     # A feature of one value has nothing to be divided by, but the rounding of its mean: it is 0.
     constant = (data.X == data.X[:1]).all(axis=0)
     X = (data.X - data.X.mean(axis=0)) / np.where(constant, 1.0, data.X.std(axis=0))
@@ -158,10 +144,6 @@ def load(
         X, data = _with_copies(X, data, n_copies, random_state)
     rows = np.concatenate([training, test[:n_test]])
     return replace(data, X=X[rows], y=data.y[rows], n_training=len(training))
-
-
-def _n_test(test_share, n_rows):
-    return -int(-test_share * n_rows // 1)
 
 
 def _with_copies(X, data, n_copies, random_state):

@@ -1,5 +1,5 @@
 """From configuration to jobs: what the rules of the workflow ask.
 
-Snakemake reads this package whenever it reads the workflow, so nothing here imports more than the
-standard library, PyYAML and jsonschema, and nothing writes a file but `plans.write`, in a job.
+Snakemake reads this package whenever it reads the workflow, on every node of a cluster. So nothing
+here loads data, fits a model or writes a file.
 """

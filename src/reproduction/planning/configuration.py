@@ -56,13 +56,7 @@ _StrictLoader.add_constructor("tag:yaml.org,2002:int", _StrictLoader.construct_y
 
 
 def read_yaml(path) -> dict:
-    """Read one YAML file.
-
-    Raises
-    ------
-    ConfigError
-        If it is missing, is not YAML or not a mapping, or has a key twice.
-    """
+    """Read one YAML file; ConfigError if it is missing, no mapping, or has a key twice."""
     try:
         content = yaml.load(Path(path).read_text(encoding="utf-8"), _StrictLoader)
     except OSError as error:
@@ -120,21 +114,9 @@ def merge(base: dict, over: dict) -> dict:
 
 
 def load(config: dict, files=()) -> dict:
-    """Complete configuration, checked: the project's own with `config` laid on it.
+    """Lay a configuration, as Snakemake merged it, on the project's own, and check it.
 
-    The base is ``config/config.yaml``, the experiments of ``config/experiments/``, each named after
-    its file, and the artefacts of the papers.
-
-    Parameters
-    ----------
-    config : dict
-        As Snakemake merged it from its configuration files and command line.
-    files : sequence of paths
-        Configuration files given to Snakemake; only read for duplicate keys and the preset.
-
-    Raises
-    ------
-    ConfigError
+    The files that it was merged from are only read for duplicate keys and the preset.
     """
     for path in files:
         _check_preset(path, read_yaml(path))
@@ -144,7 +126,10 @@ def load(config: dict, files=()) -> dict:
 
 
 def own() -> dict:
-    """The project's own configuration, with its experiments and artefacts: the papers' scale."""
+    """The project's own configuration, at the papers' scale.
+
+    The experiments are named after their files, and the artefacts stand with the papers.
+    """
     base = read_yaml(CONFIG / "config.yaml")
     # Editors keep hidden files beside those that are open.
     experiments = {

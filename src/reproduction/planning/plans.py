@@ -8,6 +8,7 @@ stays if it was made, and else is planned anew: that run may be what made it fai
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,14 +19,7 @@ from reproduction.planning import sweep
 
 @dataclass(frozen=True)
 class Plan:
-    """What the workflow must make for one experiment.
-
-    Parameters
-    ----------
-    points : list of Point
-    batches : dict of str to list of Run
-        Runs of each job, by the name of the batch.
-    """
+    """What the workflow must make for one experiment: its points, and the runs of each batch."""
 
     points: list[sweep.Point]
     batches: dict[str, list[sweep.Run]]
@@ -43,6 +37,18 @@ class Plan:
             points[self.batch_of[point.run.key]].append(point)
         return points
 
+    def recipes(self, batch: str = "", stage: str = "metrics") -> list[dict]:
+        """Recipes behind the jobs of a stage: of one batch, or of all."""
+        runs = self.batches[batch] if batch else itertools.chain(*self.batches.values())
+        found = [run.data for run in runs]
+        for point in self.points_of[batch] if batch else self.points:
+            if stage != "data_and_models":
+                found += [recipe for _, recipe in point.importances.values()]
+            if stage == "metrics":
+                found += [recipe for _, recipe in point.metrics.values()]
+        # Points share what they compute.
+        return list({id(recipe): recipe for recipe in found}.values())
+
     def importances(self, batch: str) -> dict[str, dict]:
         """Recipes of the importances of a batch, by file name."""
         return {f: r for p in self.points_of[batch] for f, r in p.importances.values()}
@@ -57,16 +63,7 @@ class Plan:
 
 
 def make(config: dict, name: str, results="results") -> Plan:
-    """Plan of one experiment.
-
-    Parameters
-    ----------
-    config : dict
-        Complete configuration, see `configuration.load`.
-    name : str
-    results : path
-        Its ``plans/NAME/BATCH.json`` are the plans of the batches that were made before.
-    """
+    """Plan of one experiment; batches made before have ``plans/NAME/BATCH.json`` in the results."""
     points = sweep.expand(config, name)
     wanted = {point.run.key for point in points}
     batches = {}

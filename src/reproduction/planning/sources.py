@@ -31,15 +31,10 @@ _APART = ("src/reproduction/papers", "src/reproduction/planning")
 
 
 def key(*parts: str, files=()) -> str:
-    """Digest of some parts of the sources, of the lock, and of files of the user's.
+    """Digest of some parts of the sources, of the lock, and of the content of the user's files.
 
-    Parameters
-    ----------
-    *parts : str
-        ``"library"``, ``"stages"`` (data sets and all that is not named elsewhere), ``"metrics"``,
-        ``"papers"``, ``"papers/NAME"`` or ``"report"``.
-    files : iterable of path
-        The digest covers their content, and not their places.
+    The part ``"stages"`` has data sets and all that is not named elsewhere; ``"papers/NAME"`` is
+    the code of one paper.
     """
     contents = "\n".join([_versions(), *map(_digest, parts), *map(_content, map(Path, files))])
     return hashlib.sha256(contents.encode()).hexdigest()[:16]

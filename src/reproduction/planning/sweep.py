@@ -60,10 +60,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of a sweep.
+    """One combination of a sweep, with the batch size of its block.
 
     ``importances`` and ``metrics`` map the names in the configuration to file names, which hold
-    the overridden parameters, and to the complete recipes. ``batch_size`` is that of its block.
+    the overridden parameters, and to the complete recipes.
     """
 
     axes: dict
@@ -76,7 +76,7 @@ class Point:
 def expand(config: dict, name: str) -> list[Point]:
     """All points of one experiment, in the order of its blocks, without repetitions.
 
-    The sweep must have passed `reproduction.planning.checks.check_sweep`.
+    The sweep must have passed `reproduction.planning.experiments.check_sweep`.
     """
     experiment = config["experiments"][name]
     points, texts, computed = [], set(), {}
@@ -91,8 +91,10 @@ def expand(config: dict, name: str) -> list[Point]:
 
 
 def all_settings(experiment: dict, name: str):
-    """Number of the block, and settings by axis, of every combination of a sweep."""
+    """Number of the block, and settings by axis, of every combination but those of repeats."""
     for number, block in enumerate(experiment["sweep"]):
+        if "grid" in block:
+            block = {"grid": {k: v for k, v in block["grid"].items() if k != "repeat"}}
         for axes in _all_combinations(block, name):
             yield number, _settings(experiment, axes)
 

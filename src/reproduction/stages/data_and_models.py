@@ -39,7 +39,9 @@ def fitted(recipe, data, repeat):
     """The model of a run, as a Forest or a CrossFitted; ValueError if its folds make no sense."""
     if data.n_training is not None:
         if "folds" in recipe:
-            raise ValueError("folds: these rows are split for training and test already")
+            raise ValueError(
+                "model.folds: these rows are split for training and test already: leave it out"
+            )
         data = data.training
     fold = models.folds(recipe, len(data.X), repeat)
     if fold is None:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reproduction import cross_fitted, models, seeds, storage
 from reproduction.datasets import Dataset
-from reproduction.metrics import keys, metric
+from reproduction.metrics import keys, metric, module_of
 from splitcredit.results import attribution
 
 
@@ -60,6 +60,7 @@ def _frame(recipe, run, data, importances, forests):
     compute = metric(recipe["metric"])
     options = {k: v for k, v in recipe.items() if k != "metric"}
     accepted = inspect.signature(compute).parameters
+    _check_rows(recipe["metric"], accepted, options, data)
     for name, value in _available(recipe, data, forests, run):
         if name in accepted:
             options[name] = value()
@@ -68,6 +69,16 @@ def _frame(recipe, run, data, importances, forests):
     _check_is_table(recipe["metric"], frame, run["key"])
     frame.insert(0, "run", run["key"])
     return frame
+
+
+def _check_rows(name, accepted, options, data):
+    """Refuse parameters that the rows do not have."""
+    check = getattr(module_of(name), "check", None)
+    if check:
+        names = list(inspect.signature(check).parameters)[1:]
+        reason = check(lambda: data, **{n: options.get(n, accepted[n].default) for n in names})
+        if reason:
+            raise ValueError(f"metric.{name}.{reason}")
 
 
 def _check_is_table(name, frame, key):

@@ -26,7 +26,9 @@ def run(arguments):
     columns = list(dict.fromkeys(column for row in rows for column in row))
     storage.write_rows(arguments.table, rows, columns)
     if spec := arguments.figure:
-        drawn = storage.read_table(paths[spec["metric"]], texts=spec["texts"])
+        path = paths[spec["metric"]]
+        texts = [column for column in storage.read_header(path) if column != spec["y"]]
+        drawn = storage.read_table(path, texts=texts)
         with style():
             figure = facets.draw(drawn, spec, f"{arguments.experiment}: {spec['metric']}")
             for path in arguments.figures:

@@ -11,6 +11,8 @@ from argparse import Namespace
 from pathlib import Path
 
 from reproduction import storage
+from reproduction.planning import unfinished
+from reproduction.planning.places import ON_PAGES
 from reproduction.planning.workflow import Workflow
 from reproduction.stages import claims, report
 
@@ -24,11 +26,11 @@ def add_arguments(parser):
 def run(arguments):
     """Do the job."""
     flow = Workflow(json.loads(storage.unpack(arguments.configuration)))
-    incomplete, incomplete_sweeps = flow.incomplete(), flow.incomplete_sweeps()
-    unfinished = {row["artefact"] for row in incomplete}
-    made = [name for name in flow.required if name not in unfinished]
-    unfinished = {row["sweep"] for row in incomplete_sweeps}
-    sweeps = [name for name in flow.config["sweeps"] if name not in unfinished]
+    incomplete, incomplete_sweeps = unfinished.artefacts(flow), unfinished.sweeps(flow)
+    missing = {row["artefact"] for row in incomplete}
+    made = [name for name in flow.required if name not in missing]
+    missing = {row["sweep"] for row in incomplete_sweeps}
+    sweeps = [name for name in flow.config["sweeps"] if name not in missing]
     tables = {
         "table": "results/claims.csv",
         "summary": "results/claims.md",
@@ -42,10 +44,10 @@ def run(arguments):
         Namespace(
             configuration=arguments.configuration,
             claims=[tables["table"], tables["timings"]],
-            figures=flow.pictures(made),
-            tables=flow.tables(made),
-            sweeps=flow.sweep_tables(sweeps),
-            sweep_figures=flow.sweep_pictures(sweeps),
+            figures=flow.files(ON_PAGES, made),
+            tables=flow.files("csv", made),
+            sweeps=flow.sweep_files("csv", sweeps),
+            sweep_figures=flow.sweep_files(ON_PAGES, sweeps),
             incomplete=incomplete,
             incomplete_sweeps=incomplete_sweeps,
             results="results",

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 import pytest
 
 from reproduction.planning import sources
-from reproduction.planning.workflow import Workflow
+from reproduction.planning.workflow import PARTS, Workflow
 
 ROOT = Path(__file__).resolve().parents[3]
 # What each rule is keyed by: those that follow a part of the sources in the flow.
 KEYS = {
-    "models": ("library", "stages"),
-    "metrics": ("library", "stages", "metrics"),
-    "artefacts": ("library", "stages", "metrics", "papers", "papers/sutera2021"),
-    "report": ("papers", "report", "papers/sutera2021", "papers/loecher2022"),
+    "models": PARTS["data_and_models"],
+    "metrics": PARTS["metrics"],
+    "artefacts": (*PARTS["artefacts"], "papers/sutera2021"),
+    "report": (*PARTS["report"], "papers/sutera2021", "papers/loecher2022"),
 }
 
 
@@ -107,7 +107,7 @@ def of_mine(**recipe):
     experiment["sweep"] = [{"grid": {"data": "mine", "model": "extra_trees"}}]
     flow = Workflow({"datasets": {"mine": recipe}, "experiments": {"e": experiment}})
     (batch,) = flow.plan("e").batches
-    return flow.model_key(SimpleNamespace(experiment="e", batch=batch))
+    return flow.key("data_and_models")(SimpleNamespace(experiment="e", batch=batch))
 
 
 def test_the_rows_of_a_users_file_belong_to_the_key_and_its_date_does_not(tmp_path, monkeypatch):

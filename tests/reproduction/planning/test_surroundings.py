@@ -14,7 +14,7 @@ import pytest
 from test_workflow import ROOT, copy_to
 
 from reproduction import __main__, storage
-from reproduction.planning import checks, configuration, workflow
+from reproduction.planning import checks, configuration, sweep, workflow
 from reproduction.stages import check
 from splitcredit.results.attribution import Importance
 
@@ -161,7 +161,7 @@ def test_no_name_of_a_configuration_leads_out_of_the_results(name):
     table = {"sutera2021/table2": configuration.artefacts()["sutera2021/table2"]}
     own = {**configuration.own(), "experiments": {}, "artefacts": table}
     led = {"importances": ["mdi"], "metrics": ["scores"], "sweep": [{"grid": {"data": "led"}}]}
-    overs = [{section: {name: {key: "x"}}} for section, key in checks.KINDS.values()]
+    overs = [{section: {name: {key: "x"}}} for section, key in sweep.KINDS.values()]
     overs += [
         {"experiments": {name: led}},
         {"artefacts": {name: {"title": "x"}}},

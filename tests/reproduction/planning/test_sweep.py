@@ -15,10 +15,11 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import splitcredit
-from reproduction import metrics, storage
+from batches import Batch
+from reproduction import datasets, metrics, storage
 from reproduction.datasets import Dataset
-from reproduction.planning import checks, facets, plans, sweep
 from reproduction.planning import configuration as config
+from reproduction.planning import experiments, facets, plans, recipes, sweep
 from reproduction.planning.workflow import Workflow
 from reproduction.seeds import derive
 from reproduction.stages import importances as importances_stage
@@ -40,7 +41,7 @@ def planned(configuration, results):
 
 def expanded(content):
     """The points of a sweep that is checked before."""
-    checks.check_sweep(content, "e")
+    experiments.check_sweep(content, "e")
     return sweep.expand(content, "e")
 
 
@@ -125,34 +126,6 @@ def test_variants_are_names_for_settings():
     assert [p.axes["variant"] for p in points] == ["published", "described"]
 
 
-def test_a_block_does_not_set_what_its_variant_sets():
-    """That of the block counted: rows of all variants were the same, under other names."""
-    variants = {"small": {"model.n_estimators": 1}, "large": {"model.n_estimators": 9}}
-    block = {"grid": {**BASE, "model.n_estimators": 5, "variant": ["small", "large"]}}
-    with pytest.raises(config.ConfigError, match="n_estimators is set by the variant 'small'"):
-        expanded(configured(block, variants=variants))
-
-
-@pytest.mark.parametrize(
-    ("axes", "message"),
-    [
-        ({"data": "led"}, "axis model is missing; name a recipe of model"),
-        (
-            {**BASE, "data": "lead"},
-            "'lead' is not in datasets .did you mean led..; there are ad_data",
-        ),
-        ({**BASE, "model.trees": 3}, "model.trees: ExtraTreesClassifier has no such parameter"),
-        ({**BASE, "depth": 3}, "axis 'depth' is not known; allowed are data, model, repeat"),
-        ({**BASE, "importance.output": 0}, "axis 'importance.output' is not known"),
-        ({**BASE, "metric.auc.x": 0}, "this experiment has no metric 'auc'; there are row_corr"),
-        ({**BASE, "variant": "printed"}, "variant 'printed' is not defined; there are none"),
-    ],
-)
-def test_bad_axes_are_named(axes, message):
-    with pytest.raises(config.ConfigError, match=message):
-        expanded(configured({"grid": axes}))
-
-
 def random_block(**axes):
     return {"random": {"draws": 2, "axes": {**BASE, **axes}}}
 
@@ -161,198 +134,20 @@ def grid_block(**axes):
     return {"grid": {**BASE, **axes}}
 
 
-BAD_VALUES = [
-    (
-        grid_block(repeat={"first": 5, "last": 3}),
-        "sweep.0.grid.repeat: first is 5 and last is 3; expected a last that is not below first",
-    ),
-    (
-        {"zip": {**BASE, "repeat": {"first": 5, "last": 3}}},
-        "sweep.0.zip.repeat: first is 5 and last is 3; expected a last that is not below first",
-    ),
-    (
-        grid_block(repeat={"first": 1, "last": 3, "step": 0}),
-        "sweep.0.grid.repeat.step: 0 is not allowed; expected at least 1",
-    ),
-    (
-        grid_block(repeat={"first": 1.0, "last": 3}),
-        "sweep.0.grid.repeat.first: 1.0 is not allowed; expected a whole number",
-    ),
-    (grid_block(repeat=["a"]), "sweep.0.repeat: 'a' is not allowed; expected a whole number of"),
-    (
-        grid_block(**{"data.n_samples": [10, -5]}),
-        "sweep.0: data.n_samples: -5 is not allowed; expected a whole number of at least 1",
-    ),
-    (
-        {"zip": {**BASE, "data.noise": [0, 0.1, 2]}},
-        "sweep.0: data.noise: 2 is not allowed; expected a number of at least 0 and at most 1",
-    ),
-    (grid_block(**{"model.n_estimators": 0}), "sweep.0: model.n_estimators: 0 is not allowed"),
-    (
-        grid_block(**{"metric.row_correlation_summary.scores": "sined"}),
-        "metric.row_correlation_summary.scores: 'sined' is not allowed; expected 'signed' or",
-    ),
-    (grid_block(data=["led", 3]), "sweep.0.data: 3 is not in datasets; there are ad_data"),
-    (grid_block(data=[["led"]]), "sweep.0.data: ['led'] is not in datasets"),
-    (grid_block(**{"data.dataset": [["led"]]}), "data.dataset: ['led'] is not allowed; expected"),
-    (grid_block(variant=None), "variant None is not defined; there are none"),
-    (
-        grid_block(data=["led_sampled", "led"], **{"data.noise": 0.1}),
-        "data.noise: led has no such parameter; allowed are outcome",
-    ),
-    (
-        random_block(**{"data.noise": {"uniform": [0.5, 0.1]}}),
-        "axes.data.noise.uniform: [0.5, 0.1] is not allowed; expected the lower end first",
-    ),
-    (
-        random_block(**{"data.noise": {"uniform": [0, 2]}}),
-        " is not allowed; expected a number of at least 0 and at most 1",
-    ),
-    (
-        random_block(**{"model.ccp_alpha": {"log_uniform": [0, 1]}}),
-        "axes.model.ccp_alpha.log_uniform.0: 0 is not allowed; expected above 0",
-    ),
-    (
-        random_block(**{"model.max_depth": {"integers": [1.5, 3]}}),
-        "axes.model.max_depth.integers.0: 1.5 is not allowed; expected a whole number",
-    ),
-    (
-        random_block(**{"model.max_depth": {"integers": [1, 10**30]}}),
-        "integers.1: 1000000000000000000000000000000 is not allowed; expected at most 90000000",
-    ),
-    (
-        random_block(**{"model.max_depth": {"integers": [3, 1]}}),
-        "axes.model.max_depth.integers: [3, 1] is not allowed; expected the lower end first",
-    ),
-    (
-        random_block(**{"model.max_depth": {"integers": [-3, 0]}}),
-        "must be an int in the range [1, inf) or None",
-    ),
-    (
-        random_block(**{"model.max_depth": {"uniform": [1, 3]}}),
-        "is not allowed: The 'max_depth' parameter of ExtraTreesClassifier must be an int in",
-    ),
-    (
-        grid_block(repeat={"first": 1, "last": 10**9}),
-        "sweep.0: with this block there are 1000000000 points, and a sweep has at most 1000000: "
-        "take fewer values (repeat has 1000000000), or make several experiments",
-    ),
-    (
-        grid_block(**{"data.noise": [0, 0.1], "repeat": {"first": 0, "last": 10**6, "step": 2}}),
-        "sweep.0: with this block there are 1000002 points, and a sweep has at most 1000000",
-    ),
-    (
-        {"zip": {**BASE, "repeat": {"first": 1, "last": 10**9}}},
-        "sweep.0: with this block there are 1000000000 points, and a sweep has at most 1000000",
-    ),
-    (
-        {"random": {"draws": 10**9, "axes": BASE}},
-        "sweep.0: with this block there are 1000000000 points, and a sweep has at most 1000000: "
-        "take fewer values (draws has 1000000000), or make several experiments",
-    ),
-]
-
-
-@pytest.mark.parametrize(("block", "message"), BAD_VALUES)
-def test_bad_values_in_a_sweep_are_one_line_before_any_plan_is_made(block, message):
-    experiments = configured(block)["experiments"]
-    with pytest.raises(config.ConfigError) as caught:
-        config.load(under(experiments))
-    assert str(caught.value).startswith("experiments.e.sweep.0")
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_the_blocks_of_a_sweep_count_together_and_as_many_points_as_allowed_are_planned():
     ends = ((0, 499_999), (500_000, 999_999))
     blocks = [grid_block(repeat={"first": first, "last": last}) for first, last in ends]
     content = configured(*blocks)
-    checks.check_sweep(content, "e")
+    experiments.check_sweep(content, "e")
     assert facets.swept(content["experiments"]["e"])["repeat"] == list(range(1_000_000))
     with pytest.raises(config.ConfigError, match=r"^experiments.e.sweep.2: .* 1000001 points, and"):
-        checks.check_sweep(configured(*blocks, grid_block()), "e")
-
-
-def under(experiments):
-    """A configuration with these experiments, to be laid on the project's own."""
-    return {"experiments": experiments}
+        experiments.check_sweep(configured(*blocks, grid_block()), "e")
 
 
 def test_ends_of_a_uniform_interval_are_not_drawn():
     """XGBoost takes a share above 0, so all of (0, 1) is allowed, and more is not."""
     axes = {"model": "bigger", "model.subsample": {"uniform": [0, 1]}}
     assert len(sweep.expand(configured(random_block(**axes)), "e")) == 2
-
-
-@pytest.mark.parametrize(
-    ("metric", "given", "importances", "message"),
-    [
-        (
-            "row_correlation_summary",
-            {},
-            ["local_mdi", "tree_shap"],
-            "row_correlation_summary.pairs: 'saabas' is not among the importances of the "
-            "experiment; there are local_mdi, tree_shap; null takes those that there are",
-        ),
-        ("row_correlation", {}, [], "pairs: 'local_mdi' is not among the importances of the"),
-        ("pgi2", {}, ["saabas"], "pgi2.reference: 'tree_shap' is not among the importances"),
-        ("removed_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
-        ("randomized_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
-        ("clustering_r2", {}, ["saabas"], "outcomes: 'tree_shap' is not among the importances"),
-        ("local_scores", {}, ["saabas"], "importances: 'local_mdi' is not among the importances"),
-        ("scores", {"importances": ["mdi"]}, ["air"], "importances: 'mdi' is not among the"),
-        ("local_values", {"importances": ["mdi"]}, ["air"], "importances: 'mdi' is not among the"),
-        ("relevance_auc", {"importances": ["mdi"]}, ["air"], "importances: 'mdi' is not among"),
-    ],
-)
-def test_a_metric_that_needs_an_importance_that_is_not_computed(
-    metric, given, importances, message
-):
-    axes = {f"metric.{metric}.{parameter}": [value] for parameter, value in given.items()}
-    content = configured(grid_block(**axes), importances=importances, metrics=[metric])
-    with pytest.raises(config.ConfigError) as caught:
-        expanded(content)
-    assert message in str(caught.value)
-    enough = [*importances, "local_mdi", "saabas", "tree_shap", "mdi"]
-    sweep.expand(
-        configured(grid_block(**axes), importances=enough, metrics=[metric]),
-        "e",
-    )
-
-
-@pytest.mark.parametrize(
-    ("metric", "importances", "message"),
-    [
-        ("relevance", [], "relevance_auc needs at least 1 of the experiment's importances, and"),
-        ("pgi2_optimum", [], "pgi2_optimum needs at least 1 of the experiment's importances, and"),
-        ("correlations", ["saabas"], "row_correlation needs at least 2 of the experiment's impor"),
-    ],
-)
-def test_a_metric_without_the_importances_that_it_needs_is_refused_in_planning(
-    metric, importances, message
-):
-    content = configured(grid_block(), importances=importances, metrics=[metric])
-    content["metrics"] = content["metrics"] | {"correlations": {"metric": "row_correlation"}}
-    with pytest.raises(config.ConfigError) as caught:
-        checks.check_sweep(content, "e")
-    assert f"experiments.e.sweep.0: metric.{metric}: {message}" in str(caught.value)
-    assert str(caught.value).endswith(": add to them, or leave the metric out")
-    relevant = {"data": "noisy_features", "model": "random_forest"} if metric == "relevance" else {}
-    both = ["saabas", "local_mdi"]
-    enough = configured(grid_block(**relevant), importances=both, metrics=[metric])
-    checks.check_sweep({**content, "experiments": enough["experiments"]}, "e")
-
-
-@pytest.mark.parametrize("metric", ["topk_agreement", "ranking_changes"])
-def test_a_metric_of_one_method_is_refused_without_it(metric):
-    """Its job ended with 'has no row', without a remedy."""
-    content = configured(grid_block(), importances=["saabas", "local_mdi"], metrics=[metric])
-    message = f"metric.{metric}: {metric} needs an importance of the method pg2_greedy; there"
-    with pytest.raises(config.ConfigError, match=message):
-        checks.check_sweep(content, "e")
-    greedy = ["saabas", "greedy_sigma0.3"]
-    block = grid_block(data="friedman", model="bigger")
-    checks.check_sweep(configured(block, importances=greedy, metrics=[metric]), "e")
 
 
 def _given_to_metrics():
@@ -384,49 +179,8 @@ def test_a_metric_declares_that_it_needs_importances_if_it_has_no_rows_without(n
     except (ValueError, KeyError) as error:
         n_rows = 0
         assert re.search("importance|local_mdi|to (concatenate|stack)", str(error)), error
-    least = checks.constant("metric", name, "IMPORTANCES", 0)
+    least = recipes.constant("metric", name, "IMPORTANCES", 0)
     assert (least == 0) == (n_rows > 0)
-
-
-def test_defaults_name_importances_too():
-    content = configured(grid_block(), importances=["saabas"], metrics=["class_correlation"])
-    content["metrics"] = {"class_correlation": {"metric": "class_correlation"}}
-    with pytest.raises(config.ConfigError, match=r"correlation.reference: 'local_mdi' is not amo"):
-        expanded(content)
-
-
-@pytest.mark.parametrize(
-    ("metric", "parameter"),
-    [
-        ("row_correlation_summary", "pairs"),
-        ("row_correlation", "pairs"),
-        ("pgi2", "reference"),
-        ("removed_error", "reference"),
-        ("randomized_error", "reference"),
-        ("local_scores", "importances"),
-    ],
-)
-def test_null_takes_the_importances_of_the_sweep(metric, parameter):
-    axes = {f"metric.{metric}.{parameter}": None}
-    sweep.expand(
-        configured(grid_block(**axes), importances=["saabas", "mdi"], metrics=[metric]), "e"
-    )
-
-
-def test_a_sweep_may_replace_what_the_recipe_names():
-    axes = {"metric.row_correlation_summary.pairs": [[["local_mdi", "tree_shap"]]]}
-    sweep.expand(configured(grid_block(**axes), importances=["local_mdi", "tree_shap"]), "e")
-
-
-def test_what_has_no_default_must_be_given_by_recipe_or_sweep():
-    content = configured(grid_block())
-    content["experiments"]["e"]["metrics"] = ["local_scores"]
-    content["metrics"] = {"local_scores": {"metric": "local_scores"}}
-    with pytest.raises(config.ConfigError, match=r"local_scores needs samples$"):
-        expanded(content)
-    axes = {"metric.local_scores.samples": [[0, 1]]}
-    content["experiments"] = configured(grid_block(**axes), metrics=["local_scores"])["experiments"]
-    sweep.expand(content, "e")
 
 
 def test_a_dot_in_a_name_does_not_make_it_another():
@@ -445,12 +199,6 @@ def test_a_dot_in_a_name_does_not_make_it_another():
         "greedy_sigma0": 0.1,
         "greedy_sigma0.1": 0.5,
     }
-
-
-def test_zip_of_unequal_lengths_is_named():
-    block = {"zip": {**BASE, "model.max_features": [1, 2], "data.n_samples": [1, 2, 3]}}
-    with pytest.raises(config.ConfigError, match=r"zip.model.max_features: 2 values beside 3"):
-        expanded(configured(block))
 
 
 def test_outcomes_are_an_axis_of_every_data_set_and_permutations_differ_by_repeat():
@@ -546,9 +294,10 @@ def test_a_sweep_of_many_values_fits_into_the_arguments_of_its_jobs():
     flow = Workflow({"experiments": {"e": experiment}})
     (batch,) = flow.plan("e").batches
     place = SimpleNamespace(experiment="e", batch=batch)
-    for arguments in (flow.definition(place), flow.runs(place), flow.packed()):
+    packed_definition = storage.pack(flow.definition("e"))
+    for arguments in (packed_definition, flow.runs(place), flow.packed()):
         subprocess.run(["true", *arguments], check=True)
-    definition = json.loads(storage.unpack(flow.definition(place)))
+    definition = json.loads(storage.unpack(packed_definition))
     assert list(definition["experiments"]["e"]["sweep"][0]["zip"]) == list(axes)
     assert len(storage.unpack(flow.runs(place))) == len(values)
 
@@ -652,96 +401,35 @@ def test_a_metric_that_returns_no_table_is_named_by_its_own_job(returned, messag
         metrics_stage._check_is_table("subset_scores", returned, "one")
 
 
-LED = {"data": "led_sampled", "model": "extra_trees", "model.n_estimators": 2}
-FRIEDMAN = {"data": "friedman", "model": "bigger"}
-TITANIC = {"data": "titanic", "model": "bigger"}
+RED_WINE = {"dataset": "standardized_split", "of": "red_wine"}
+TREE = {"estimator": "DecisionTreeRegressor", "max_depth": 2}
+WINE_TREE = {"estimator": "XGBRegressor", "recorded": "gajewski2025_wine_tree"}
 
 
 @pytest.mark.parametrize(
-    ("grid", "importances", "metrics", "message"),
+    ("data", "model", "metric", "message"),
     [
-        ({**LED, "model.folds": 2}, ["mdi"], ["scores"], "importance.mdi explains no single rows"),
-        ({**LED, "model.folds": 2}, ["saabas"], ["model_card"], "takes one model, and folds fit"),
-        ({**LED, "model.folds": 999}, ["saabas"], ["scores"], "folds: 999 is not in 2..200"),
-        ({**FRIEDMAN, "model.folds": 2}, [], ["cross_validated_error"], "are split for training"),
+        ({**RED_WINE, "test_share": 0.99999}, TREE, {}, "test_share: .* leaves none for training"),
+        (RED_WINE, {**TREE, "folds": 2}, {}, "model.folds: these rows are split .*: leave it out"),
+        ({"dataset": "iris"}, {**TREE, "folds": 999}, {}, "folds: 999 is not in 2..150, the"),
+        ({"dataset": "iris"}, WINE_TREE, {}, "recorded: gajewski2025_wine_tree has 11 features, X"),
         (
-            {**LED, "importance.saabas.output": 10},
-            ["saabas"],
-            ["scores"],
-            "importance.saabas.output: 10 is not allowed: the classes are 0, 1, 2, 3, 4, 5, 6, 7, "
-            "8, 9; expected 'all', 'predicted', a name or an index below 10",
-        ),
-        ({**LED, "importance.saabas.output": "x"}, ["saabas"], ["scores"], "'x' is not allowed"),
-        ({**LED, "importance.saabas.output": None}, ["saabas"], ["scores"], "null is not allowed"),
-        (
-            {**FRIEDMAN, "importance.saabas.output": 1},
-            ["saabas"],
-            ["scores"],
-            "there is one output; expected 'all', 'predicted', a name or an index below 1",
+            {"dataset": "iris"},
+            TREE,
+            {"metric": "local_scores", "samples": [150]},
+            "metric.local_scores.samples: there is no row 150; 150 rows are explained, from 0 on",
         ),
         (
-            {**LED, "importance.saabas.output": "all"},
-            ["saabas"],
-            ["scores"],
-            "metric.scores takes one output of each importance, and importance.saabas explains all "
-            "classes: set its output: predicted, or to one class",
-        ),
-        (
-            {**LED, "metric.local_values.importances": [["mdi"]]},
-            ["mdi"],
-            ["local_values"],
-            "takes importances that explain rows, and importance.mdi explains none: leave it out",
-        ),
-        (
-            {**LED, "metric.local_scores.samples": [[200]]},
-            ["local_mdi", "saabas", "tree_shap"],
-            ["local_scores"],
-            "samples: there is no row 200; 200 rows are explained, from 0 on",
-        ),
-        (
-            {"data": "noisy_features", "data.n_relevant": 11, "model": "random_forest"},
-            ["mdi"],
-            ["scores"],
-            "n_relevant=11, n_candidates=10, n_features=50; give no more of one than of the next",
-        ),
-        (
-            {**TITANIC, "data": "red_wine", "data.test_share": 0.99999},
-            ["saabas"],
-            ["scores"],
-            "test_share: 0.99999 of 1599 rows leaves none for training: take a smaller share",
-        ),
-        ({**FRIEDMAN, "model.objective": "binary:logistic"}, [], ["model_card"], "base_score"),
-        (
-            {**TITANIC, "model.recorded": "gajewski2025_wine_tree"},
-            [],
-            ["model_card"],
-            "gajewski2025_wine_tree is a model of other features: leave it out",
+            {"dataset": "iris"},
+            TREE,
+            {"metric": "relevance_auc"},
+            "metric.relevance_auc.among: of these data no feature, or each, is known to be",
         ),
     ],
 )
-def test_what_does_not_fit_together_is_refused_before_the_first_job(
-    grid, importances, metrics, message
-):
-    """Red if it fails when other jobs have run."""
-    experiments = configured({"grid": grid}, importances=importances, metrics=metrics)
-    with pytest.raises(config.ConfigError) as caught:
-        config.load(under(experiments["experiments"]))
-    assert str(caught.value).startswith("experiments.e.sweep.0: ")
-    assert message in str(caught.value) and "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("grid", "importances", "metrics"),
-    [
-        ({**TITANIC, "model.objective": "binary:logistic"}, [], ["model_card"]),
-        ({**LED, "importance.saabas.output": "9"}, ["saabas"], ["scores"]),
-        ({**LED, "model.folds": 200}, ["saabas"], ["local_values"]),
-    ],
-)
-def test_what_fits_together_is_taken(grid, importances, metrics):
-    """Two classes may be fitted as a probability, and the last class and fold count."""
-    experiments = configured({"grid": grid}, importances=importances, metrics=metrics)
-    config.load(under(experiments["experiments"]))
+def test_what_the_rows_decide_is_one_line_of_the_job(tmp_path, data, model, metric, message):
+    with pytest.raises(ValueError, match=message):
+        Batch(tmp_path, datasets.load(data), model).fit().measured(**metric)
 
 
 def test_a_target_that_is_none_is_one_line_with_the_nearest():

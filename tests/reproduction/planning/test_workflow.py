@@ -289,7 +289,7 @@ def test_keys_of_artefacts_are_the_same_where_the_configuration_comes_packed():
     unpacked = Workflow(json.loads(storage.unpack(flow.packed())))
     for name in flow.required:
         place = SimpleNamespace(artefact=name)
-        assert unpacked.artefact_key(place) == flow.artefact_key(place), name
+        assert unpacked.key("artefacts")(place) == flow.key("artefacts")(place), name
 
 
 def test_the_key_of_an_artefact_is_another_with_every_setting_behind_it():
@@ -297,7 +297,7 @@ def test_the_key_of_an_artefact_is_another_with_every_setting_behind_it():
     name, experiment = "sutera2021/table4", "sutera2021_local"
 
     def key(**over):
-        return Workflow(over).artefact_key(SimpleNamespace(artefact=name))
+        return Workflow(over).key("artefacts")(SimpleNamespace(artefact=name))
 
     swept = {"grid": {"data": "led", "model": "extra_trees", "model.n_estimators": 3}}
     behind = [

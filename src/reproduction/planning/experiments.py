@@ -1,0 +1,250 @@
+"""Checks of experiments: their axes, and whether the recipes of every point fit each other.
+
+No data are loaded: classes, numbers of rows and what else they decide are left to the jobs.
+"""
+
+from __future__ import annotations
+
+import math
+
+from reproduction import models, parameters, storage
+from reproduction.datasets import standardized_split
+from reproduction.parameters import ImportanceName, named, problem, written
+from reproduction.planning import recipes, sweep
+from reproduction.planning.errors import ConfigError, check_in
+from reproduction.planning.recipes import constant
+
+
+def check_sweep(config: dict, name: str) -> None:
+    """Check the axes of one experiment, and the recipes and measures of all of its points."""
+    experiment, total = config["experiments"][name], 0
+    for number, block in enumerate(experiment["sweep"]):
+        place = f"experiments.{name}.sweep.{number}"
+        n_points, longest = _n_points(block, place)
+        total += n_points
+        if total > sweep.MOST_POINTS:
+            raise ConfigError(
+                f"{place}: with this block there are {total} points, and a sweep has at most "
+                f"{sweep.MOST_POINTS}: take fewer values ({longest}), or make several experiments"
+            )
+        _check_axes(config, experiment, sweep.axes_of(block), place)
+    checked: set = set()
+    for number, settings in sweep.all_settings(experiment, name):
+        _check_point(config, experiment, settings, f"experiments.{name}.sweep.{number}", checked)
+
+
+def _n_points(block, place):
+    """Number of points, which are not listed, as a line may name billions; and the longest axis."""
+    way = next(way for way in ("grid", "zip", "random") if way in block)
+    axes, place = block[way], f"{place}.{way}"
+    if way == "random":
+        axes, place = axes["axes"], f"{place}.axes"
+    sizes = {axis: _size(spec, f"{place}.{axis}") for axis, spec in axes.items()}
+    longest = max(sizes, key=sizes.__getitem__)
+    for axis, size in sizes.items():
+        if way == "zip" and size not in (1, sizes[longest]):
+            raise ConfigError(
+                f"{place}.{axis}: {size} values beside {sizes[longest]}; give every axis one value "
+                "or equally many"
+            )
+    if way == "random":
+        return block[way]["draws"], f"draws has {block[way]['draws']}"
+    n_points = math.prod(sizes.values()) if way == "grid" else sizes[longest]
+    return n_points, f"{longest} has {sizes[longest]}"
+
+
+def _size(spec, place):
+    """Number of values of an axis; an interval counts as one."""
+    if isinstance(spec, list):
+        return len(spec)
+    if isinstance(spec, dict) and "first" in spec:
+        if spec["last"] < spec["first"]:
+            raise ConfigError(
+                f"{place}: first is {spec['first']} and last is {spec['last']}; "
+                "expected a last that is not below first"
+            )
+        return (spec["last"] - spec["first"]) // spec.get("step", 1) + 1
+    for kind, ends in spec.items() if isinstance(spec, dict) else ():
+        if ends[0] > ends[1]:
+            raise ConfigError(
+                f"{place}.{kind}: {ends} is not allowed; expected the lower end first"
+            )
+    return 1
+
+
+def _check_axes(config, experiment, axes, place):
+    """Check the names of axes, and those of variants, data and models."""
+    variants, settings = experiment.get("variants", {}), dict(axes)
+    for name in settings.pop("variant", []):
+        check_in([name], [*variants], place, "one of the variants")
+        names = ", ".join(sorted(variants[name].keys() & axes.keys()))
+        if names:
+            raise ConfigError(f"{place}: {names} is set by the variant {name!r}, too; leave it out")
+        settings |= {axis: [value] for axis, value in variants[name].items()}
+    for needed in ("data", "model"):
+        if needed not in settings:
+            raise ConfigError(f"{place}: axis {needed} is missing; name a recipe of {needed}")
+        section = sweep.KINDS[needed][0]
+        check_in(settings[needed], sorted(config[section]), f"{place}.{needed}", f"in {section}")
+    for repeat in settings.get("repeat", []):
+        if reason := problem(parameters.Natural, repeat):
+            raise ConfigError(f"{place}.repeat: {reason}")
+    for axis in settings.keys() - {"data", "model", "repeat"}:
+        kind, _, target = axis.partition(".")
+        name, _, parameter = target.rpartition(".")
+        choices = {"importance": experiment["importances"], "metric": experiment["metrics"]}
+        if kind not in sweep.KINDS or not parameter or (kind in choices) != bool(name):
+            raise ConfigError(
+                f"{place}: axis {axis!r} is not known; allowed are data, model, repeat, variant, "
+                "data.P, model.P, importance.NAME.P and metric.NAME.P"
+            )
+        if kind in choices:
+            check_in([name], choices[kind], f"{place}.{axis}", f"in the {kind}s of the experiment")
+
+
+def _check_point(config, experiment, settings, place, checked):
+    """Check the recipes of one point, unless the same were `checked` with another."""
+    over, computed = sweep.by_owner(settings), experiment["importances"]
+    used = [(kind, settings[kind]) for kind in ("data", "model")]
+    used += [(k, n) for k in ("importance", "metric") for n in experiment[sweep.KINDS[k][0]]]
+    owners = {use: sweep.owner(*use) for use in used}
+    # Most points change few recipes, and to write out the others takes long.
+    seen = {
+        use: (*use, storage.canonical(over[owner]) if owner in over else "")
+        for use, owner in owners.items()
+    }
+    point = tuple(seen.values())
+    if point in checked:
+        return
+    complete: dict[str, dict] = {kind: {} for kind in sweep.KINDS}
+    for (kind, name), owner in owners.items():
+        recipe = config[sweep.KINDS[kind][0]][name] | over.get(owner, {})
+        complete[kind][name] = recipe
+        if seen[kind, name] not in checked:
+            recipes.check_recipe(kind, recipe, f"{place}: {owner}")
+            recipes.check_required(kind, recipe, f"{place}: {owner}")
+            if kind == "metric":
+                _check_needs(config, recipe, computed, f"{place}: {owner}")
+    checked.update([point, *point])
+    data, model = (complete[kind][settings[kind]] for kind in ("data", "model"))
+    for name, importance in complete["importance"].items():
+        at = f"{place}: importance.{name} of {settings['model']}"
+        _check_model(importance, model, at)
+        _check_importance(importance, data, model, f"{place}: importance.{name}")
+    for name, metric in complete["metric"].items():
+        _check_metric(metric, model, complete["importance"], f"{place}: metric.{name}")
+
+
+def _check_needs(config, recipe, computed, place):
+    """The importances that a metric names are computed, as many as it needs, of its method."""
+    name, there_are = recipe["metric"], f"there are {', '.join(computed) or 'none'}"
+    for parameter, declared in recipes.signature("metric", name, place).items():
+        value, hint = recipe.get(parameter, declared.default), declared.annotation
+        tip = "" if problem(hint, None) else "; null takes those that there are"
+        what = "among the importances of the experiment"
+        found = named(hint, value, ImportanceName)
+        check_in(found, computed, f"{place}.{parameter}", what, tip)
+    needed, method = constant("metric", name, "IMPORTANCES", 0), constant("metric", name, "METHOD")
+    if len(computed) < needed:
+        raise ConfigError(
+            f"{place}: {name} needs at least {needed} of the experiment's importances, and "
+            f"{there_are}: add to them, or leave the metric out"
+        )
+    if method and method not in [config["importances"][n]["importance"] for n in computed]:
+        raise ConfigError(
+            f"{place}: {name} needs an importance of the method {method}; {there_are}: add one, or "
+            "leave the metric out"
+        )
+
+
+def _check_model(importance, model, place):
+    """A measure can take a model; what a recipe does not show is left to the job."""
+    name = importance["importance"]
+    for word in constant("importance", name, "REQUIRES"):
+        if word in models.REQUIREMENTS and word not in models.offers(model):
+            reason = f"{name} needs {models.REQUIREMENTS[word]}; this {model['estimator']} is none"
+            raise ConfigError(f"{place}: {reason}")
+    if model.get("oob_score") and "bootstrap" not in models.offers(model):
+        raise ConfigError(f"{place}: oob_score needs {models.REQUIREMENTS['bootstrap']}")
+    if importance.get("n_rows") is not None and model.get("folds"):
+        raise ConfigError(
+            f"{place}: n_rows takes the first rows, and folds explain each row by a model of its "
+            "own: leave one of them out"
+        )
+
+
+# What a measure takes for an output beside a class and its index, by the kind of its function.
+_WORDS = {"explain": ("all", "predicted"), "importance": ("all",), "rank": (None,)}
+
+
+def _check_importance(importance, data, model, place):
+    """A measure can explain the outputs of a model, by its folds if it has some."""
+    name, ties = importance["importance"], importance.get("ties")
+    kind, takes = recipes.kind_of(name), recipes.taken("importance", name)
+    if isinstance(ties, str) and data.get("of") not in standardized_split.AUTHORS_ROWS:
+        raise ConfigError(
+            f"{place}.ties: {written(ties)} is recorded for the data of its authors alone: give a "
+            "list of indices, or leave it out"
+        )
+    # One that is given the estimator fits it to all rows.
+    is_refitted = "refit" in constant("importance", name, "REQUIRES")
+    if model.get("folds") and kind == "importance" and not is_refitted:
+        raise ConfigError(
+            f"{place} explains no single rows, so folds mean nothing to it: leave out folds, or "
+            "the importance"
+        )
+    if "output" in takes and not model["estimator"].endswith("Classifier"):
+        output = importance.get("output", takes["output"].default)
+        if isinstance(output, bool) or output not in (*_WORDS[kind], 0, "y"):
+            words = "".join(f"{written(word)}, " for word in _WORDS[kind])
+            raise ConfigError(
+                f"{place}.output: {written(output)} is not allowed: there is one output; expected "
+                f"{words}a name or an index below 1"
+            )
+
+
+def _check_metric(metric, model, importances, place):
+    """A metric can take the model, and what its importances say of rows and outputs."""
+    name = metric["metric"]
+    takes, scores = recipes.taken("metric", name), constant("metric", name, "SCORES")
+    if model.get("folds") and "forest" in takes:
+        raise ConfigError(f"{place} takes one model, and folds fit several: leave one of them out")
+    for word in constant("metric", name, "REQUIRES"):
+        if word not in models.offers(model):
+            raise ConfigError(f"{place} needs {models.REQUIREMENTS[word]}: use another model")
+    kinds = {name: recipes.kind_of(recipe["importance"]) for name, recipe in importances.items()}
+    is_global = {name for name, kind in kinds.items() if kind == "importance"}
+    has_several = {name for name, r in importances.items() if _has_several_outputs(r, model)}
+    given = []
+    for parameter, declared in takes.items() if scores else ():
+        if (scores, parameter) != ("global", "reference"):
+            value = metric.get(parameter, declared.default)
+            given += named(declared.annotation, value, ImportanceName)
+    if scores == "local" and not given:
+        needed = constant("metric", name, "IMPORTANCES", 0)
+        found = len(importances) - len(is_global | has_several)
+        if found < needed:
+            raise ConfigError(
+                f"{place} takes importances that explain rows by one output, at least {needed}, "
+                f"and there are {found}: add one, or set output: predicted"
+            )
+    for importance in given or (importances if scores == "global" else ()):
+        if importance in has_several:
+            raise ConfigError(
+                f"{place} takes one output of each importance, and importance.{importance} "
+                "explains all classes: set its output: predicted, or to one class"
+            )
+        if importance in is_global and scores == "local":
+            raise ConfigError(
+                f"{place} takes importances that explain rows, and importance.{importance} "
+                "explains none: leave it out"
+            )
+
+
+def _has_several_outputs(importance, model):
+    """Whether rows are explained by several outputs; a boosted model of two classes has one."""
+    name, estimator = importance["importance"], model["estimator"]
+    declared = recipes.taken("importance", name).get("output")
+    output = importance.get("output", declared.default if declared else None)
+    of_classes = estimator.endswith("Classifier") and not estimator.startswith(("XGB", "LGBM"))
+    return of_classes and output == "all" and recipes.kind_of(name) == "explain"

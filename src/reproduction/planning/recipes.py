@@ -1,0 +1,183 @@
+"""Checks of recipes: what they name exists, and takes the parameters and values that they give.
+
+Values are held against the annotations of loaders, measures, metrics and estimators, whose kinds
+stand in `reproduction.parameters`. What only the rows decide is left to the job.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import typing
+from functools import cache
+from pathlib import Path
+
+import sklearn.metrics
+
+from reproduction import datasets, metrics, models, parameters, peers, recorded
+from reproduction.parameters import named, problem, written
+from reproduction.planning import sweep
+from reproduction.planning.errors import ConfigError, check_in
+
+_FUNCTIONS = {"data": datasets.loader, "importance": peers.function_of, "metric": metrics.metric}
+# A sweep asks for every value of every axis: what is said of the code is kept.
+kind_of = cache(peers.kind_of)
+# What an importance or metric is given by the job, not by its recipe.
+_GIVEN = {
+    "importance": {
+        *("forest", "model", "X", "y", "background", "progress", "check_additivity", "dtype")
+    },
+    "metric": {"attributions", "data", "training", "forest", "estimator", "refit"},
+}
+# What the workflow reads, gives its own meaning, or the libraries would take without a word.
+_OF_MODELS = {
+    "folds": typing.Annotated[int, ">= 2"] | None,
+    "random_state": parameters.Seed,
+    "recorded": typing.Literal[tuple(recorded.TREES)] | None,
+}
+_OF_BOOSTED = {
+    "n_estimators": parameters.Count | None,
+    "subsample": parameters.Share | None,
+    # Others are no sums of trees, or give other bytes.
+    "booster": typing.Literal["gbtree", "dart"] | None,
+    "device": typing.Literal["cpu"] | None,
+    # XGBoost's mark of a missing value may be nan.
+    "missing": typing.Any,
+}
+
+
+def signature(kind: str, name: str, place: str) -> dict[str, inspect.Parameter]:
+    """Parameters that a recipe may give to what it names; ConfigError if there is no such thing."""
+    try:
+        return _signature(kind, name)
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise ConfigError(f"{error.filename}{line}: {error.msg}") from None
+    except (StopIteration, AttributeError, NameError, ImportError) as error:
+        reason = str(error) or "no function"
+        raise ConfigError(f"{place}: {name}.py cannot be used: {reason}") from None
+    except ValueError as error:
+        raise ConfigError(f"{place}.{sweep.KINDS[kind][1]}: {error}") from None
+
+
+@cache
+def taken(kind: str, name: str) -> dict[str, inspect.Parameter]:
+    """Parameters of the function of a data set, importance or metric, annotations included."""
+    return dict(inspect.signature(_FUNCTIONS[kind](name), eval_str=True).parameters)
+
+
+@cache
+def _signature(kind, name):
+    if kind == "model":
+        hints = models.annotations(name) | _OF_MODELS
+        hints |= _OF_BOOSTED if name.startswith(("XGB", "LGBM")) else {}
+        return _optional({n: hints.get(n, typing.Any) for n in models.parameters(name)})
+    takes = taken(kind, name)
+    hints = {"outcome": parameters.Outcome} if kind == "data" else {}
+    if kind == "importance" and "X" in takes and "y" not in takes:
+        hints["n_rows"] = parameters.Count | None
+    if kind == "importance" and "scoring" in takes:
+        hints["scoring"] = typing.Literal[tuple(sklearn.metrics.get_scorer_names())] | None
+    if kind == "importance" and "ties" in takes:
+        # The job takes the name of a recorded order as well, which the library does not know.
+        hints["ties"] = parameters.TieOrder
+    return {n: p for n, p in takes.items() if n not in _GIVEN.get(kind, ())} | _optional(hints)
+
+
+def _optional(hints):
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return {n: inspect.Parameter(n, keyword, default=None, annotation=h) for n, h in hints.items()}
+
+
+@cache
+def constant(kind: str, name: str, constant_name: str, default=()):
+    """What the module of a data set, importance or metric declares by a name in capitals."""
+    return getattr(inspect.getmodule(_FUNCTIONS[kind](name)), constant_name, default)
+
+
+def required(kind: str, name: str) -> list[str]:
+    """Parameters without a default."""
+    return [n for n, p in signature(kind, name, "").items() if p.default is p.empty]
+
+
+def check_required(kind: str, recipe: dict, place: str) -> None:
+    """Check that a recipe gives every parameter that has no default."""
+    name = recipe[sweep.KINDS[kind][1]]
+    ungiven = ", ".join(n for n in required(kind, name) if n not in recipe)
+    if ungiven:
+        raise ConfigError(f"{place}: {name} needs {ungiven}")
+
+
+def check_recipe(kind: str, recipe: dict, place: str) -> None:
+    """Check that a recipe names what exists, and gives it parameters that it takes."""
+    key = sweep.KINDS[kind][1]
+    if reason := problem(str, recipe[key]):
+        raise ConfigError(f"{place}.{key}: {reason}")
+    signature(kind, recipe[key], place)
+    given = {k: v for k, v in recipe.items() if k != key}
+    for parameter, value in given.items():
+        check_value(kind, recipe[key], parameter, value, f"{place}.{parameter}")
+    check_before = constant(kind, recipe[key], "check", None) if kind == "data" else None
+    if check_before:
+        try:
+            check_before(**{k: v for k, v in given.items() if k != "outcome"})
+        except ValueError as error:
+            raise ConfigError(f"{place}.{error}") from None
+
+
+def check_value(kind: str, name: str, parameter: str, value, place: str) -> None:
+    """Check that what a recipe names has a parameter, and that it takes the value."""
+    allowed = signature(kind, name, place.removesuffix(f".{parameter}"))
+    check_in([parameter], sorted(allowed), place.rpartition(".")[0], f"a parameter of {name}")
+    hint = allowed[parameter].annotation
+    reason = problem(hint, value) or (kind == "model" and _problem_of_model(name, parameter, value))
+    if reason:
+        raise ConfigError(f"{place}: {reason}")
+    if value == [] and kind != "model" and allowed[parameter].default not in ([], ()):
+        if parameter not in constant(kind, name, "MAY_BE_EMPTY"):
+            raise ConfigError(f"{place}: [] is not allowed; expected at least one value")
+    if kind == "metric" and (repeated := _repeated(name, parameter, value, hint)):
+        raise ConfigError(f"{place}: {written(repeated[0])} is there twice: name it once")
+    for dataset in named(hint, value, parameters.DatasetName):
+        check_in([dataset], datasets.available(), place, "a data set")
+        if needed := ", ".join(required("data", dataset)):
+            raise ConfigError(
+                f"{place}: {dataset} needs {needed}, which cannot be given here; name another data "
+                "set"
+            )
+    if parameter == "path" and not _is_file(value):
+        raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
+
+
+def _problem_of_model(name, parameter, value):
+    """What is wrong with one value of a model, if no rows decide it."""
+    if parameters.tip(value):
+        return f"{written(value)} is not allowed{parameters.tip(value)}"
+    if parameter in _OF_MODELS or isinstance(value, (dict, list)):
+        return ""
+    if isinstance(value, float) and not math.isfinite(value) and parameter != "missing":
+        return f"{written(value)} is not allowed; expected a finite number"
+    reason = models.refusal(name, parameter, value, type(value))
+    return f"{written(value)} is not allowed: {reason}" if reason else ""
+
+
+def _repeated(name, parameter, value, hint):
+    """Values that a list has more than once, if each of its values has rows of its own.
+
+    Rows that are there twice would count as repeats, and intervals would be too narrow.
+    """
+    # As `ks` has a column `k`, and `sigmas` one `sigma_metric`.
+    words = {word for column in constant("metric", name, "KEYS") for word in column.split("_")}
+    has_rows = parameter in words or parameter.removesuffix("s") in words
+    if not isinstance(value, list) or not (
+        has_rows or named(hint, value, parameters.ImportanceName)
+    ):
+        return []
+    return [v for place, v in enumerate(value) if v in value[:place]]
+
+
+def _is_file(path):
+    try:
+        return Path(path).expanduser().is_file()
+    except (OSError, RuntimeError):  # A name that is too long, or the home of nobody.
+        return False
