@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from reproduction.metrics.trees import tree_depths
 from reproduction.parameters import ImportanceName
-from splitcredit.models.forest import LEAF
 from splitcredit.results.attribution import Attribution
 
 KEYS = ("measure", "peer")
@@ -78,7 +78,7 @@ def compute(
 def _compared(ours, theirs, forest):
     difference, size = np.abs(ours.values - theirs.values), ours.values.size
     local, arithmetic = isinstance(ours, Attribution), theirs.parameters["arithmetic"]
-    depth = depths(forest)
+    depth = tree_depths(forest)
     factor = np.sqrt(2 * np.log(2 * size / _PROBABILITY))
     sampled = not local and np.isfinite(theirs.standard_error).any()
     if sampled:
@@ -113,16 +113,3 @@ def _in_errors(difference, errors):
     """Differences over their errors; of features that no sample varies, 0 or infinity."""
     without_error = np.where(difference > 0, np.inf, 0.0)
     return np.divide(difference, errors, out=without_error, where=errors > 0)
-
-
-def depths(forest) -> np.ndarray:
-    """Splits on the longest path of each tree, int64 (n_trees,)."""
-    n_levels = np.zeros(forest.n_trees, np.int64)
-    tree, nodes = np.arange(forest.n_trees), forest.tree_offsets[:-1]
-    while len(nodes):
-        inner = forest.feature[nodes] != LEAF
-        tree, nodes = tree[inner], nodes[inner]
-        n_levels[np.unique(tree)] += 1
-        tree = np.concatenate([tree, tree])
-        nodes = np.concatenate([forest.left[nodes], forest.right[nodes]])
-    return n_levels

@@ -234,8 +234,11 @@ def _optional(hints):
 
 
 def constant(kind: str, name: str, constant_name: str, default=()):
-    """What the module of a data set, importance or metric declares by a name in capitals."""
-    return getattr(inspect.getmodule(_FUNCTIONS[kind](name)), constant_name, default)
+    """What a data set, importance or metric declares by a name in capitals."""
+    declared = (
+        metrics.module_of(name) if kind == "metric" else inspect.getmodule(_FUNCTIONS[kind](name))
+    )
+    return getattr(declared, constant_name, default)
 
 
 def check_recipe(kind: str, recipe: dict, place: str) -> None:

@@ -7,8 +7,6 @@ and rows. Numbers that agree in all of them are repeats, and are averaged.
 
 from __future__ import annotations
 
-import inspect
-
 from reproduction import metrics
 from reproduction.planning import sweep
 from reproduction.planning.errors import ConfigError
@@ -121,8 +119,8 @@ def check_columns(config: dict, name: str) -> None:
 
 
 def columns(metric: str, kind: str) -> tuple[str, ...]:
-    """Columns that the file of a metric declares as ``KEYS`` or ``VALUES``."""
-    return tuple(getattr(inspect.getmodule(metrics.metric(metric)), kind, ()))
+    """Columns that a metric declares as ``KEYS`` or ``VALUES``."""
+    return tuple(getattr(metrics.module_of(metric), kind, ()))
 
 
 _KINDS = ("KEYS", "VALUES")

@@ -12,7 +12,7 @@ import twins
 from batches import Batch
 from forests import grow, leaf, random_forest, split
 from reproduction import claims, datasets, models, papers, peers
-from reproduction.metrics import agreement
+from reproduction.metrics import agreement, trees
 from reproduction.papers import _agreement
 from reproduction.papers.lundberg2017 import _deep
 from reproduction.papers.sutera2021 import table4_by_peers
@@ -195,7 +195,7 @@ def test_depths_are_those_of_the_longest_paths(seed):
             return 0
         return 1 + max(depth(forest.left[k]), depth(forest.right[k]))
 
-    assert agreement.depths(forest).tolist() == [depth(k) for k in forest.tree_offsets[:-1]]
+    assert trees.tree_depths(forest).tolist() == [depth(k) for k in forest.tree_offsets[:-1]]
 
 
 def test_xgboost_adds_up_in_single_precision(iris):

@@ -10,14 +10,14 @@ from scipy import stats
 from forests import grow, leaf, split
 from reproduction.datasets import Dataset
 from reproduction.metrics import (
-    _global,
     _rankings,
+    _scores,
     agreement,
+    gaps,
     metric,
-    pgi_agreement,
     sampling_error,
 )
-from reproduction.metrics.row_correlation import row_correlations
+from reproduction.metrics.correlations import row_correlations
 from splitcredit import Attribution, faithfulness
 from splitcredit.api._ranking import by_values
 from splitcredit.measures import pg2_greedy
@@ -155,7 +155,7 @@ def test_sets_are_the_same_if_all_features_are(d):
 def test_exact_values_are_equal_that_differ_by_1e_12_at_most():
     ours = np.array([1.0, 1.0, 1.0 + 1.1e-12, 1.0, 0.0, 0.0, 1e-300])
     theirs = np.array([1.0, 1.0 + 0.9e-12, 1.0, 1.0 + 1.1e-12, 0.0, 1e-300, 0.0])
-    assert pgi_agreement._order(ours, theirs).tolist() == [0, 0, 1, -1, 0, -1, 1]
+    assert gaps._order(ours, theirs).tolist() == [0, 0, 1, -1, 0, -1, 1]
 
 
 def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal():
@@ -211,7 +211,7 @@ def test_two_importances_of_one_name_in_tables_are_refused():
 
 def test_a_global_score_is_the_mean_absolute_attribution():
     attribution = Attribution(np.array([[[1.0]], [[-3.0]]]), np.zeros(1), ("x",), ("y",), "m")
-    assert _global.global_scores(attribution)[0].tolist() == [2.0]
+    assert _scores.global_scores(attribution)[0].tolist() == [2.0]
 
 
 # Correlations within rows: scipy as the oracle.
