@@ -57,7 +57,7 @@ GIVEN = {
 SMALL = {"n_draws": 3, "n_pairs": 40, "counts": [20, 40], "n_samples": 4, "n_folds": 2}
 OF_TWO_CLASSES = {"class_correlation", "single_children", "mdi_by_depth", "subset_scores", "mda"}
 OF_TWO_CLASSES |= {"air", "ufi", "penalized_gini"}
-OF_NUMBERS = {"gene_modules", "friedman", "saabas_xgboost", "tree_shap_xgboost"}
+OF_NUMBERS = {"gene_modules", "friedman", "saabas_xgboost"}
 # By the part of an experiment, the keys that it has.
 PARTS = {
     "top": ("preset", "batch_size", "paper_scale", "sweeps", "artefacts", "datasets", "models"),

@@ -26,7 +26,6 @@ from reproduction.recorded import TIE_ORDERS
 from splitcredit import measures
 from splitcredit.kernels.tree_shap.explain import ALGORITHMS
 from splitcredit.kernels.walks.oob import CORRECTIONS
-from splitcredit.measures.sage import LOSSES
 from splitcredit.models.rescaling import CURVES
 from splitcredit.prediction_gap.greedy import ARITHMETICS
 
@@ -261,10 +260,6 @@ BAD_VALUES = [
         "importances.d.loss: 'entropy' is not allowed; expected 'cross_entropy' or 'mse' or null",
     ),
     (
-        measured("sage_importance", loss="entropy"),
-        "importances.d.loss: 'entropy' is not allowed; expected 'cross_entropy' or 'mse'",
-    ),
-    (
         measured("penalized_gini", preset="pg_13"),
         "importances.d.preset: 'pg_13' is not allowed; expected 'pg_10' or 'pg_hat_10' or",
     ),
@@ -409,7 +404,6 @@ CHOICES = [
     (function_of, "sage", "loss", "LOSSES"),
     (function_of, "sage", "imputer", "IMPUTERS"),
     (function_of, "sage", "algorithm", "ALGORITHMS"),
-    (function_of, "sage_importance", "loss", LOSSES),
     (function_of, "tree_shap", "algorithm", ALGORITHMS),
     (function_of, "tree_shap_interventional", "model_output", {"raw", *CURVES}),
 ]

@@ -37,11 +37,10 @@ XGBOOST = {"estimator": "XGBRegressor", "n_estimators": 2}
         ("ufi", {"model.bootstrap": [True, False]}, FORESTS),
         ("mda", {"model": {"estimator": "RandomForestClassifier", "folds": 2}}, FORESTS),
         ("pg_10", {"model": XGBOOST}, FORESTS),
-        ("mdi_sklearn", {"model": XGBOOST}, "a forest of scikit-learn"),
+        ("local_mdi_treeinterpreter", {"model": XGBOOST}, "a forest of scikit-learn"),
         ("saabas_xgboost", {}, "a model of XGBoost"),
-        ("sage_package", {"model": XGBOOST}, "a classifier"),
         ("tree_shap_shap", {"model.folds": 2}, ONCE),
-        ("tree_shap_xgboost", {"model": XGBOOST, "model.recorded": "gajewski2025_wine_tree"}, ONCE),
+        ("tree_shap_shap", {"model": XGBOOST, "model.recorded": "gajewski2025_wine_tree"}, ONCE),
     ],
 )
 def test_a_measure_that_cannot_take_a_model_is_named_before_the_first_job(importance, axes, needed):
