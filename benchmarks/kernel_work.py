@@ -13,7 +13,7 @@ import numpy as np
 
 import gajewski2025
 import workloads
-from reproduction.datasets import digits
+from reproduction.datasets import scikit_learn
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import _operations
 from splitcredit import to_forest
@@ -78,7 +78,7 @@ def _part(number, scale):
 
 def walks(scale):
     """Local MDI, Saabas and MDI on the digits."""
-    data = digits.load()
+    data = scikit_learn.digits()
     n_trees, rows = _part(300, scale), data.X[: _part(len(data.X), scale)]
     recipe = {"estimator": "ExtraTreesClassifier", "n_estimators": n_trees, "max_features": 1}
     forest = to_forest(fit(recipe, data.X, data.y))

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import numpy as np
 
 from pairs import Pair
-from reproduction.datasets import digits, led
+from reproduction.datasets import led, scikit_learn
 from reproduction.models import fit
 from splitcredit import to_forest
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
@@ -36,7 +36,7 @@ def digits_forest(k, shap_target, rows):
     import shap
     from treeinterpreter import treeinterpreter
 
-    data = digits.load()
+    data = scikit_learn.digits()
     X32 = data.X.astype(np.float32)
     model = fit({**RECIPE, "max_features": k}, data.X, data.y)
     forest = to_forest(model)

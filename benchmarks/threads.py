@@ -7,7 +7,7 @@ from importlib.metadata import version
 import numba
 
 from pairs import Pair
-from reproduction.datasets import digits
+from reproduction.datasets import scikit_learn
 from reproduction.models import fit
 from splitcredit import to_forest
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
@@ -18,7 +18,7 @@ def benchmarks():
     """Two threads against one."""
     if numba.config.NUMBA_NUM_THREADS < 2:
         return
-    data = digits.load()
+    data = scikit_learn.digits()
     recipe = {"estimator": "ExtraTreesClassifier", "n_estimators": 300, "max_features": 1}
     forest = to_forest(fit(recipe, data.X, data.y))
     X = forest.prepare(data.X)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
 
 import splitcredit
 import twins
@@ -43,7 +42,7 @@ OF_SHAP = {"package": "shap", "version": "0", "arithmetic": "float64"}
 
 @pytest.fixture(scope="module")
 def iris():
-    return datasets.from_sklearn(load_iris())
+    return datasets.load({"dataset": "iris"})
 
 
 def run_of(tmp_path, data, recipe):
@@ -226,7 +225,7 @@ def shap_values(forest, X, background):
 
 def test_shap_loses_digits_on_deep_trees_of_table4():
     """Against fractions, where shap is furthest from ours in 60 trees on breast_cancer."""
-    data = datasets.from_sklearn(load_breast_cancer())
+    data = datasets.load({"dataset": "breast_cancer"})
     recipe = {"estimator": "ExtraTreesClassifier", "n_estimators": 60, "max_features": 1}
     recipe |= {"criterion": "entropy", "random_state": 0}
     tree = models.fit(recipe, data.X, data.y).estimators_[43]

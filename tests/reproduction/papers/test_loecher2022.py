@@ -10,7 +10,7 @@ import pytest
 import splitcredit
 from batches import Batch
 from reproduction import claims, datasets, models, papers, storage
-from reproduction.datasets import Dataset, breast_cancer
+from reproduction.datasets import Dataset, scikit_learn
 from reproduction.datasets.mixed_categories import FEATURES
 from reproduction.metrics import metric
 from reproduction.metrics.scores import check_relevance
@@ -800,7 +800,7 @@ def test_splits_near_the_root_are_those_of_the_first_two_levels():
 
 
 def test_the_multiple_of_pg_12_that_is_held_against_mdi_oob_is_that_of_least_squares():
-    data = breast_cancer.load()
+    data = scikit_learn.breast_cancer()
     recipe = {"estimator": "RandomForestClassifier", "n_estimators": 5, "random_state": 0}
     model = models.fit(recipe, data.X, data.y)
     values = {q: value for _, q, value in _identities.counter_example(model, data.X, data.y)}

@@ -385,9 +385,6 @@ def test_defaults_fit_their_annotations(kind, name):
 
 
 CHOICES = [
-    (loader, "ad_data", "target", "TARGETS"),
-    (loader, "parkinson", "target", "TARGETS"),
-    (loader, "standardized_split", "split", "SPLITS"),
     (loader, "titanic", "shuffled", "FEATURES"),
     (metric, "clustering_r2", "random", "RANDOM"),
     (metric, "randomized_error", "features", "FEATURES"),
