@@ -412,6 +412,26 @@ def test_a_time_outside_its_band_fails_no_run_and_is_counted_apart(tmp_path):
     assert 'id="unexplained"' not in shown and 'id="outside"' in shown
 
 
+@pytest.mark.parametrize(
+    ("found", "mark"),
+    [
+        (["equal", "holds"], "reproduced"),
+        (["equal", "differs"], "reproduced in part"),
+        (["unexplained", "not comparable"], "not reproduced"),
+        (["not comparable"], "open"),
+        ([], ""),
+    ],
+)
+def test_the_mark_of_a_paper_is_of_all_that_counts(found, mark):
+    rows = [
+        stated(0.0)
+        if v == "holds"
+        else {**stated(0.0), "cell": "name=a", "variant": "published", "verdict": v}
+        for v in found
+    ]
+    assert claims_summary.standing(rows)["mark"] == mark
+
+
 def test_the_clock_decides_only_what_nothing_else_does():
     """Red if a statement has one outcome in claims.md and another one in the report."""
     timed = claims.by_the_clock([stated(1.0) | {"verdict": "differs"}])
@@ -432,7 +452,8 @@ def test_summary_verdict_and_report_of_a_run_count_alike(tmp_path):
     assert main([str(word) for word in words]) == 0
     words = ["check", "--claims", table, timings, "--report", "r", "--log", tmp_path / "l"]
     assert main([str(word) for word in (*words, "--out", verdict)]) == 0
-    lines = verdict.read_text().splitlines()
+    passed, *lines = verdict.read_text().splitlines()
+    assert re.fullmatch(r"passed: .*; judged \d+ of \d+ printed values and \d+ of \d+ .*", passed)
     alike = [line for line in lines if not line.startswith(claims_summary.TIMED)]
     assert len(alike) == len(lines) - 1 == 3
     assert all(f"- {line}\n" in summary.read_text() for line in alike)
