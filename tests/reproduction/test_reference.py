@@ -39,8 +39,10 @@ def project(tmp_path):
     storage.write_text(results / "logs" / "data.log", "a path of this machine")
     storage.write_rows(results / "tables" / "trust" / "rule.csv", [{"k": 2}], "k")
     (tmp_path / "src" / "splitcredit" / "views" / "auditing").mkdir(parents=True)
-    page = "![t](reference/figures/p/t.png)\n<!-- claims -->\n<!-- /claims -->\n"
+    page = "![t](reference/figures/p/t.png)\n<!-- claims -->\n<!-- /claims -->\nThere are\n0.5 t.\n"
     storage.write_text(tmp_path / "docs" / "results.md", page)
+    sentence = "docs/results.md: [\"There are {{ cell('p/t', column='k') | digits(1) }} t\"]\n"
+    storage.write_text(tmp_path / "docs" / "numbers_in_pages.yaml", sentence)
     storage.write_text(tmp_path / "docs" / "reference" / "tables" / "p" / "old.csv", "k\n")
     return tmp_path
 
@@ -74,7 +76,8 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
     content = (project / "results" / "tables" / "p" / "large.csv").read_bytes()
     line = f"{hashlib.sha256(content).hexdigest()}  tables/p/large.csv\n"
     assert (reference / "tables.sha256").read_text() == line
-    assert "| p/t | v | 2 | 2 |" in (project / "docs" / "results.md").read_text()
+    page = (project / "docs" / "results.md").read_text()
+    assert "| p/t | v | 2 | 2 |" in page and page.endswith("There are\n1.0 t.\n")
 
 
 def test_a_picture_that_a_page_shows_and_the_run_lacks_ends_before_anything_is_deleted(
