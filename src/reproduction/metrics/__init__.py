@@ -1,12 +1,13 @@
 """Metrics, found by name, with ``compute(attributions, ...) -> DataFrame``.
 
-A file is one metric, which has the name of the file, or a family of them, which has a table
-``METRICS`` of functions and what they declare. `attributions` maps the names of the run's
-importances to their `Attribution` or `Importance`; a metric that does not say what they are does
-not use them. It may also take the run's ``data``, the rows that are explained, and ``training``,
-those that the model was fitted on (`Dataset`), its ``forest`` (`Forest`), its ``estimator``, not
-fitted, ``refit``, ``(X, y) -> fitted model``, which fits the model of the run to other rows, and
-``random_state``. The rows of the result are tidy, with features by their names.
+A file is one metric, which has the name of the file, or a family of them, see `FAMILIES`: there
+each metric is a function of its name, and declares by `declared` what others do by constants of
+their file. `attributions` maps the names of the run's importances to their `Attribution` or
+`Importance`; a metric that does not say what they are does not use them. It may also take the run's
+``data``, the rows that are explained, and ``training``, those that the model was fitted on
+(`Dataset`), its ``forest`` (`Forest`), its ``estimator``, not fitted, ``refit``, ``(X, y) -> fitted
+model``, which fits the model of the run to other rows, and ``random_state``. The rows of the result
+are tidy, with features by their names.
 
 A metric declares its columns: ``KEYS`` tell the rows of one run apart, the one that curves are
 drawn by first; ``VALUES`` are numbers that can be drawn, the first by default. The names ``run``,
@@ -23,7 +24,7 @@ is checked by a function ``check(load, ...)`` of parameters of the recipe, which
 
 from reproduction import registry
 
-# File of a family -> the metrics in its table.
+# File of a family -> its metrics.
 FAMILIES = {
     "correlations": ("class_correlation", "row_correlation", "row_correlation_summary"),
     "clusterings": ("cluster_bars", "clustering_r2"),
@@ -47,18 +48,28 @@ def available() -> list[str]:
     return sorted({*registry.names(__name__), *_FAMILY_OF} - {*FAMILIES})
 
 
+def declared(**declarations):
+    """Give a metric of a family its ``KEYS`` and whatever else a file of one metric declares."""
+
+    def declare(compute):
+        vars(compute).update(declarations)
+        return compute
+
+    return declare
+
+
 def metric(name: str):
     """The function of one metric; ValueError lists the metrics."""
-    return module_of(name).compute
+    return module_of(name) if name in _FAMILY_OF else module_of(name).compute
 
 
 def module_of(name: str):
-    """``compute`` and what a metric declares: its module, or its entry in the table of a family.
+    """What declares the constants of one metric: its module, or its function in a family.
 
     ValueError lists the metrics.
     """
     if name in _FAMILY_OF:
-        return registry.load(__name__, _FAMILY_OF[name], "metric").METRICS[name]
+        return getattr(registry.load(__name__, _FAMILY_OF[name], "metric"), name)
     return registry.load(__name__, name, "metric", available())
 
 

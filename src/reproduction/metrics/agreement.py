@@ -39,11 +39,6 @@ def compute(
         - ``limit`` and ``limit_float64``: of the difference, in the package's arithmetic, and if it
           were float64; see Notes.
 
-    Raises
-    ------
-    ValueError
-        If the two of a pair have different shapes, or the second is of no other package.
-
     Notes
     -----
     A value of a mean or sum over trees is made by n additions, a split on the path of the row each,

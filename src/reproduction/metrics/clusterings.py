@@ -1,17 +1,17 @@
 """Agglomerative clusterings of rows by their attributions (lundberg2017, figures 3 and 4).
 
-Distances are Euclidean, and linkages have the names that scipy gives them.
+Distances are Euclidean, and linkages have the names that scipy gives them. ``importances`` are the
+measures that are taken, by default all that explain rows by one output.
 """
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 from scipy.cluster import hierarchy
 
-from reproduction.metrics import _scores
+from reproduction.metrics import _scores, declared
 from reproduction.parameters import Count, ImportanceName, Linkage, Natural, Seed
 
 LINKAGES = ("average", "complete", "ward")
@@ -21,6 +21,7 @@ GROUPS += (100, 126, 158, 200, 251, 316, 398, 501, 631, 794, 1000)
 RANDOM = ("features", "labels")
 
 
+@declared(KEYS=("clustered", "sample"), VALUES=("value",), IMPORTANCES=1, SCORES="local")
 def cluster_bars(
     attributions,
     data,
@@ -35,8 +36,6 @@ def cluster_bars(
 
     Parameters
     ----------
-    importances : list of str, optional
-        Which measures; by default all that explain rows by one output.
     largest : int
         Features that get bars of their own: those with the largest mean absolute attribution,
         added up over the measures.
@@ -79,6 +78,13 @@ def cluster_bars(
     return pd.concat(frames, ignore_index=True)
 
 
+@declared(
+    KEYS=("clustered", "linkage", "outcome", "statistic", "n_groups"),
+    VALUES=("value",),
+    SCORES="local",
+    # Without them there are the clusters of the features, nothing random, and the area alone.
+    MAY_BE_EMPTY=("importances", "random", "groups"),
+)
 def clustering_r2(
     attributions,
     data,
@@ -97,8 +103,6 @@ def clustering_r2(
 
     Parameters
     ----------
-    importances : list of str, optional
-        Which measures; by default all that explain rows by one output.
     outcomes : list of str
         ``label``: the target. The name of a measure that explains predictions: the prediction,
         which is its baseline plus its sum.
@@ -113,11 +117,6 @@ def clustering_r2(
         ``outcome``, ``statistic``, ``n_groups``, ``value``. Statistics: ``r2``, and ``area``, the
         mean of R2 over all numbers of groups from 1 to the number of rows, without ``n_groups``.
 
-    Raises
-    ------
-    ValueError
-        If there is no such measure or option, a measure has several outputs, or an outcome is
-        constant.
     """
     if not set(random) <= set(RANDOM):
         raise ValueError(f"random={list(random)}: expected some of {', '.join(RANDOM)}")
@@ -191,22 +190,3 @@ def _frame(curve, groups, linkage, clustered, outcome):
     columns["n_groups"] = pd.array([*kept_groups, None], dtype="Int64")
     columns["value"] = [*curve[np.array(kept_groups) - 1], curve.mean()]
     return pd.DataFrame(columns)
-
-
-METRICS = {
-    "cluster_bars": SimpleNamespace(
-        compute=cluster_bars,
-        KEYS=("clustered", "sample"),
-        VALUES=("value",),
-        IMPORTANCES=1,
-        SCORES="local",
-    ),
-    "clustering_r2": SimpleNamespace(
-        compute=clustering_r2,
-        KEYS=("clustered", "linkage", "outcome", "statistic", "n_groups"),
-        VALUES=("value",),
-        SCORES="local",
-        # Without them there are the clusters of the features, nothing random, and the area alone.
-        MAY_BE_EMPTY=("importances", "random", "groups"),
-    ),
-}

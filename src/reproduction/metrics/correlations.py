@@ -5,13 +5,12 @@ They have the columns ``reference`` and ``versus``, the two measures, and ``corr
 
 from dataclasses import replace
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
 
-from reproduction.metrics import _scores
+from reproduction.metrics import _scores, declared
 from reproduction.parameters import ImportanceName
 from splitcredit.measures import saabas
 
@@ -20,6 +19,12 @@ CORRELATIONS = ("pearson", "spearman")
 SMALLEST = 1e-12
 
 
+@declared(
+    KEYS=("versus", "reference", "correlation", "sample"),
+    VALUES=("value",),
+    IMPORTANCES=2,
+    SCORES="local",
+)
 def row_correlation(
     attributions,
     pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
@@ -39,11 +44,6 @@ def row_correlation(
     DataFrame
         One row a pair, correlation and sample: ``versus`` (second of the pair), ``reference``
         (first), ``correlation``, ``sample``, ``value``; NaN where one of the two is constant.
-
-    Raises
-    ------
-    ValueError
-        If a measure of a pair is missing, has several outputs, or `scores` is unknown.
     """
     if scores not in ("signed", "absolute"):
         raise ValueError(f"scores={scores!r}: expected 'signed' or 'absolute'")
@@ -74,6 +74,14 @@ def row_correlations(a, b) -> tuple[np.ndarray, np.ndarray]:
     return pearson.to_numpy(), spearman.to_numpy()
 
 
+@declared(
+    KEYS=("versus", "reference", "correlation", "statistic"),
+    VALUES=("value",),
+    IMPORTANCES=2,
+    SCORES="local",
+    # Without thresholds there are no shares.
+    MAY_BE_EMPTY=("thresholds",),
+)
 def row_correlation_summary(
     attributions,
     pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
@@ -82,12 +90,7 @@ def row_correlation_summary(
 ) -> pd.DataFrame:
     """Summary of `row_correlation` over the rows.
 
-    Parameters
-    ----------
-    pairs, scores
-        As for `row_correlation`.
-    thresholds : tuple of float
-        Shares are counted at and above each.
+    For `pairs` and `scores` see there; shares are counted at and above each of `thresholds`.
 
     Returns
     -------
@@ -117,6 +120,13 @@ def _summarized(values, thresholds):
     )
 
 
+@declared(
+    KEYS=("versus", "reference", "correlation", "sample"),
+    VALUES=("value", "prior"),
+    IMPORTANCES=1,
+    SCORES="local",
+    REQUIRES=("classifier",),
+)
 def class_correlation(
     attributions,
     forest,
@@ -215,32 +225,3 @@ def uncertainty_removed(forest, X, classes, control) -> np.ndarray:
     certainty = replace(forest, value=-CONTROLS[control](forest.value))
     values = saabas.attribute(certainty, X).values
     return values[np.arange(len(values)), :, classes]
-
-
-_PAIR = ("versus", "reference", "correlation")
-METRICS = {
-    "class_correlation": SimpleNamespace(
-        compute=class_correlation,
-        KEYS=(*_PAIR, "sample"),
-        VALUES=("value", "prior"),
-        IMPORTANCES=1,
-        SCORES="local",
-        REQUIRES=("classifier",),
-    ),
-    "row_correlation": SimpleNamespace(
-        compute=row_correlation,
-        KEYS=(*_PAIR, "sample"),
-        VALUES=("value",),
-        IMPORTANCES=2,
-        SCORES="local",
-    ),
-    "row_correlation_summary": SimpleNamespace(
-        compute=row_correlation_summary,
-        KEYS=(*_PAIR, "statistic"),
-        VALUES=("value",),
-        IMPORTANCES=2,
-        SCORES="local",
-        # Without thresholds there are no shares.
-        MAY_BE_EMPTY=("thresholds",),
-    ),
-}

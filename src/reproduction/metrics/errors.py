@@ -6,7 +6,6 @@ bootstrap interval over resampled rows.
 """
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import KFold
 
-from reproduction.metrics import _rankings, _scores
+from reproduction.metrics import _rankings, _scores, declared
 from reproduction.parameters import Count, ImportanceName, Natural, Seed, Share
 from splitcredit.prediction_gap.randomizing import randomized_predictions
 from splitcredit.prediction_gap.rankings import top_k_mask
@@ -23,6 +22,12 @@ from splitcredit.prediction_gap.retraining import removed_predictions, removed_s
 FEATURES = ("test", "training")
 
 
+@declared(
+    KEYS=("ranking", "k"),
+    VALUES=("value", "lead", "low", "high", "standard_error", "draws_error"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
 def randomized_error(
     attributions,
     forest,
@@ -58,11 +63,6 @@ def randomized_error(
         ``standard_error`` of the value, which holds what rows and draws add to it (delta method);
         ``draws_error``, that of the draws alone, rows given (from the difference of the two
         halves).
-
-    Raises
-    ------
-    ValueError
-        If there is no such importance or option, or there are fewer training rows than needed.
     """
     reference = _rankings.reference_of(attributions, reference)
     ranked = _rankings.rankings(attributions, len(data.X), reference)
@@ -118,6 +118,12 @@ def _halves(n_draws, random_state):
     return [(n, seed) for n, seed in zip(sizes, seeds, strict=True) if n]
 
 
+@declared(
+    KEYS=("ranking", "k"),
+    VALUES=("value", "lead", "low", "high", "standard_error"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
 def removed_error(
     attributions,
     data,
@@ -130,12 +136,7 @@ def removed_error(
     """Error on the test of models fitted again without the first k features of the row.
 
     gajewski2025, table 5. There is a fit for each set of features that is removed; rankings and k
-    share them.
-
-    Parameters
-    ----------
-    random_state : int
-        Of the bootstrap.
+    share them. `random_state` is of the bootstrap.
 
     Returns
     -------
@@ -143,11 +144,6 @@ def removed_error(
         One row a ranking and k: ``ranking``, ``k``, ``value``, ``lead``, ``low``, ``high``;
         ``standard_error`` of the value, by the spread over the rows (delta method); ``n_fits``, the
         number of models behind the value.
-
-    Raises
-    ------
-    ValueError
-        If there is no such importance, or no feature would be left.
     """
     reference = _rankings.reference_of(attributions, reference)
     ranked, models, errors = _rankings.rankings(attributions, len(data.X), reference), {}, {}
@@ -167,6 +163,7 @@ def removed_error(
     return pd.DataFrame(rows)
 
 
+@declared(KEYS=("importance",), VALUES=("value",), IMPORTANCES=1, SCORES="global")
 def randomized_first(
     attributions,
     forest,
@@ -208,6 +205,7 @@ def randomized_first(
     return _scores.table(dict(zip(orders, np.sqrt(squares / len(X)), strict=True)))
 
 
+@declared(KEYS=("importance",), VALUES=("value", "n_fits"), IMPORTANCES=1, SCORES="global")
 def removed_first(attributions, data, training, refit, share: Share = 0.25) -> pd.DataFrame:
     """Error on the rows that are explained, of a model fitted without a share of the features.
 
@@ -260,6 +258,7 @@ def _targets(names, y):
     return [(places.get(str(c)), rows, np.ones(len(rows))) for c, rows in rows_of.items()]
 
 
+@declared(KEYS=("shuffle", "fold"), VALUES=("value",))
 def cross_validated_error(
     attributions,
     training,
@@ -296,25 +295,3 @@ def cross_validated_error(
             row["value"] = root_mean_squared_error(y[held_out], predicted)
             rows.append({**row, "n_training": len(training_rows), "n_held_out": len(held_out)})
     return pd.DataFrame(rows)
-
-
-_OF_SCORES = {"IMPORTANCES": 1, "SCORES": "global"}
-_BY_K = {"KEYS": ("ranking", "k"), **_OF_SCORES}
-_BY_MEASURE = {"KEYS": ("importance",), **_OF_SCORES}
-METRICS = {
-    "cross_validated_error": SimpleNamespace(
-        compute=cross_validated_error, KEYS=("shuffle", "fold"), VALUES=("value",)
-    ),
-    "randomized_error": SimpleNamespace(
-        compute=randomized_error,
-        VALUES=("value", "lead", "low", "high", "standard_error", "draws_error"),
-        **_BY_K,
-    ),
-    "randomized_first": SimpleNamespace(compute=randomized_first, VALUES=("value",), **_BY_MEASURE),
-    "removed_error": SimpleNamespace(
-        compute=removed_error, VALUES=("value", "lead", "low", "high", "standard_error"), **_BY_K
-    ),
-    "removed_first": SimpleNamespace(
-        compute=removed_first, VALUES=("value", "n_fits"), **_BY_MEASURE
-    ),
-}

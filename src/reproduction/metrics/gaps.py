@@ -1,19 +1,20 @@
 """PGI^2 of rankings with normal noise: exactly, against the largest of all orders, and sampled.
 
 Common parameters: ``sigmas`` are standard deviations of the noise, in units of the features;
-``n_rows`` takes only so many of the first rows. PGI^2 is in squared units of the prediction.
+``n_rows`` takes only so many of the first rows; for ``searched`` see
+`splitcredit.prediction_gap.bounds.largest_pgi2`; ``reference`` is the importance that leads are
+over, by default the first. PGI^2 is in squared units of the prediction.
 """
 
 from collections.abc import Sequence
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from reproduction.metrics import _rankings, _scores
+from reproduction.metrics import _rankings, _scores, declared
 from reproduction.parameters import Count, ImportanceName, NonNegative, Seed
 from splitcredit.prediction_gap import optimum
 from splitcredit.prediction_gap.bounds import largest_pgi2
@@ -50,6 +51,12 @@ def exact_gaps(forest, X, ranked, sigma, output=None, important=True) -> dict[st
     return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
 
 
+@declared(
+    KEYS=("ranking", "sigma_metric"),
+    VALUES=("value", "lead", "low", "high"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
 def pgi2(
     attributions,
     forest,
@@ -61,14 +68,7 @@ def pgi2(
 ) -> pd.DataFrame:
     """Mean PGI^2 of every ranking (gajewski2025, tables 3 and 6).
 
-    Parameters
-    ----------
-    reference : str, optional
-        The importance that leads are over; by default the first.
-    n_rows : int, optional
-        gajewski2025's printed numbers are of three.
-    random_state : int
-        Of the bootstrap.
+    gajewski2025's printed numbers are of three rows; `random_state` is of the bootstrap.
 
     Returns
     -------
@@ -91,6 +91,12 @@ def pgi2(
     return pd.DataFrame(rows)
 
 
+@declared(
+    KEYS=("ranking", "sigma_metric"),
+    VALUES=("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
 def pgi2_bound(
     attributions,
     forest,
@@ -100,11 +106,6 @@ def pgi2_bound(
     n_rows: Count | None = None,
 ) -> pd.DataFrame:
     """PGI^2 of rankings of many features as a share of the largest, or of an upper bound of it.
-
-    Parameters
-    ----------
-    searched : int
-        See `splitcredit.prediction_gap.bounds.largest_pgi2`.
 
     Returns
     -------
@@ -128,6 +129,12 @@ def pgi2_bound(
     return pd.DataFrame(rows)
 
 
+@declared(
+    KEYS=("ranking", "sigma_metric"),
+    VALUES=("value", "median", "quantile5", "least", "optimal", "first_best"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
 def pgi2_optimum(
     attributions, forest, data, sigmas: Sequence[NonNegative], n_rows: Count | None = None
 ) -> pd.DataFrame:
@@ -153,7 +160,7 @@ def pgi2_optimum(
             of_one = np.stack([pg2(forest, X, mask, scale=sigma) for mask in features], axis=1)
         for name, ranking in ranked.items():
             row = {"sigma_metric": float(sigma), "ranking": name}
-            row |= dict.fromkeys(METRICS["pgi2_optimum"].VALUES, np.nan) | {"n_rows": 0}
+            row |= dict.fromkeys(pgi2_optimum.VALUES, np.nan) | {"n_rows": 0}
             if small:
                 share, row["value"] = _shares(gaps[name], best)
                 row |= {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
@@ -171,6 +178,9 @@ def _shares(gaps, best):
     return share, gaps.mean() / best.mean() if best.any() else 1.0
 
 
+@declared(
+    KEYS=("importance", "yardstick"), VALUES=("value", "exact"), IMPORTANCES=1, SCORES="global"
+)
 def order_gaps(
     attributions,
     forest,
@@ -180,13 +190,6 @@ def order_gaps(
     searched: Count = 6,
 ) -> pd.DataFrame:
     """PGI^2 and PGU^2 of orders, of the output or of the probability of the predicted class.
-
-    Parameters
-    ----------
-    n_rows : int
-        The first rows, whose gaps are averaged.
-    searched : int
-        See `splitcredit.prediction_gap.bounds.largest_pgi2`.
 
     Returns
     -------
@@ -220,6 +223,12 @@ def order_gaps(
     )
 
 
+@declared(
+    KEYS=("ranking", "other", "quantity", "sigma_metric"),
+    VALUES=("value",),
+    IMPORTANCES=1,
+    SCORES="global",
+)
 def pgi_agreement(
     attributions,
     forest,
@@ -288,32 +297,3 @@ def _spearman(a, b):
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return np.nan
     return float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
-
-
-_OF_SCORES = {"IMPORTANCES": 1, "SCORES": "global"}
-_OF_RANKINGS = {"KEYS": ("ranking", "sigma_metric"), **_OF_SCORES}
-METRICS = {
-    "order_gaps": SimpleNamespace(
-        compute=order_gaps,
-        KEYS=("importance", "yardstick"),
-        VALUES=("value", "exact"),
-        **_OF_SCORES,
-    ),
-    "pgi2": SimpleNamespace(compute=pgi2, VALUES=("value", "lead", "low", "high"), **_OF_RANKINGS),
-    "pgi2_bound": SimpleNamespace(
-        compute=pgi2_bound,
-        VALUES=("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows"),
-        **_OF_RANKINGS,
-    ),
-    "pgi2_optimum": SimpleNamespace(
-        compute=pgi2_optimum,
-        VALUES=("value", "median", "quantile5", "least", "optimal", "first_best"),
-        **_OF_RANKINGS,
-    ),
-    "pgi_agreement": SimpleNamespace(
-        compute=pgi_agreement,
-        KEYS=("ranking", "other", "quantity", "sigma_metric"),
-        VALUES=("value",),
-        **_OF_SCORES,
-    ),
-}

@@ -1,38 +1,34 @@
 """Metrics of greedy PG^2 rankings; importances of the method ``pg2_greedy`` count."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import pandas as pd
 
-from reproduction.metrics import _rankings
+from reproduction.metrics import _rankings, declared
 from reproduction.parameters import Count, ImportanceName
 from splitcredit.prediction_gap.rankings import of_attribution, top_k_mask
 
 
+@declared(
+    KEYS=("ranking", "k"),
+    VALUES=("value", "tied"),
+    IMPORTANCES=1,
+    SCORES="global",
+    METHOD="pg2_greedy",
+)
 def topk_agreement(
     attributions, data, reference: ImportanceName | None = None, ks: Sequence[Count] = (1, 2, 3)
 ) -> pd.DataFrame:
     """Share of the rows whose first k features are, as a set, those of the reference.
 
-    gajewski2025, table 2.
-
-    Parameters
-    ----------
-    reference : str, optional
-        An importance, by default the first; local ones rank by absolute values, global ones by
-        their values.
+    gajewski2025, table 2. The reference is by default the first importance; local ones rank by
+    absolute values, global ones by their values.
 
     Returns
     -------
     DataFrame
         One row a greedy ranking and k: ``ranking``, ``k``; ``value``; ``tied``, the share of the
         rows in which another feature would have done as well in place k.
-
-    Raises
-    ------
-    ValueError
-        If there is no such importance or k.
     """
     reference = _rankings.reference_of(attributions, reference)
     ranked, rows = _rankings.rankings(attributions, len(data.X), reference), []
@@ -46,6 +42,12 @@ def topk_agreement(
     return pd.DataFrame(rows, columns=["ranking", "k", "value", "tied"])
 
 
+@declared(
+    KEYS=("ranking", "quantity", "k", "arithmetic", "sigma"),
+    VALUES=("value",),
+    IMPORTANCES=1,
+    METHOD="pg2_greedy",
+)
 def ranking_changes(attributions) -> pd.DataFrame:
     """Compare greedy rankings of the same noise that were computed in different arithmetic.
 
@@ -77,22 +79,3 @@ def ranking_changes(attributions) -> pd.DataFrame:
                 rows.append((_rankings.label(name), arithmetic, sigma, quantity, k, value, n))
     columns = ["ranking", "arithmetic", "sigma", "quantity", "k", "value", "n_rows"]
     return pd.DataFrame(rows, columns=columns)
-
-
-METRICS = {
-    "ranking_changes": SimpleNamespace(
-        compute=ranking_changes,
-        KEYS=("ranking", "quantity", "k", "arithmetic", "sigma"),
-        VALUES=("value",),
-        IMPORTANCES=1,
-        METHOD="pg2_greedy",
-    ),
-    "topk_agreement": SimpleNamespace(
-        compute=topk_agreement,
-        KEYS=("ranking", "k"),
-        VALUES=("value", "tied"),
-        IMPORTANCES=1,
-        SCORES="global",
-        METHOD="pg2_greedy",
-    ),
-}

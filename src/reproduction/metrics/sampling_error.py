@@ -62,11 +62,6 @@ def compute(
         squared units of the prediction, ``zero_share``, the share of the exact PG^2 that are 0, and
         ``standard_error`` of the NMAE: that of a ratio, from its spread over the 64 streams, as
         pairs that share one are not independent; NaN if there are fewer than two.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer pairs than features, or counts do not rise.
     """
     rows, sets = pairs(len(data.X), forest.n_features, n_pairs, random_state)
     X = forest.prepare(data.X)[rows]

@@ -1,14 +1,17 @@
-"""Metrics of scores: over all rows and of each, and what they make of what is known."""
+"""Metrics of scores: over all rows and of each, and what they make of what is known.
+
+``importances`` are the measures that are taken, by default all, or all that explain rows by one
+output.
+"""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from reproduction.metrics import _scores
+from reproduction.metrics import _scores, declared
 from reproduction.parameters import Count, ImportanceName, Natural
 from splitcredit.results.attribution import Importance
 
@@ -19,6 +22,12 @@ NOT_NULL = "some of the features tell the outcome"
 NULL = "no feature tells the outcome"
 
 
+@declared(
+    KEYS=("importance", "feature"),
+    VALUES=("value", "standard_error"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
 def global_scores(
     attributions,
     data,
@@ -29,8 +38,6 @@ def global_scores(
 
     Parameters
     ----------
-    importances : list of str, optional
-        Which measures; all by default.
     normalize : bool
         Whether scores are divided by the sum of their absolute values; where all are 0, as of
         trees that never split, they stay 0.
@@ -52,6 +59,21 @@ def global_scores(
     return pd.concat(frames, ignore_index=True)
 
 
+def check_samples(load, samples) -> str:
+    """What is wrong with the rows of a recipe; empty if the data set has them."""
+    n_rows = len(load().explained.X)
+    beyond = [i for i in samples if i >= n_rows]
+    there_are = f"{n_rows} rows are explained, from 0 on"
+    return f"samples: there is no row {beyond[0]}; {there_are}" if beyond else ""
+
+
+@declared(
+    KEYS=("importance", "feature", "sample"),
+    VALUES=("value",),
+    IMPORTANCES=1,
+    SCORES="local",
+    check=check_samples,
+)
 def local_scores(
     attributions, data, samples: list[Natural], importances: list[ImportanceName] | None = None
 ) -> pd.DataFrame:
@@ -61,8 +83,6 @@ def local_scores(
     ----------
     samples : list of int
         Numbers of the rows, from 0.
-    importances : list of str, optional
-        Which measures; by default all that explain rows by one output.
 
     Returns
     -------
@@ -85,23 +105,13 @@ def local_scores(
     return pd.concat(frames, ignore_index=True)
 
 
-def check_samples(load, samples) -> str:
-    """What is wrong with the rows of a recipe; empty if the data set has them."""
-    n_rows = len(load().explained.X)
-    beyond = [i for i in samples if i >= n_rows]
-    there_are = f"{n_rows} rows are explained, from 0 on"
-    return f"samples: there is no row {beyond[0]}; {there_are}" if beyond else ""
-
-
+@declared(
+    KEYS=("importance", "feature", "sample"), VALUES=("value", "x"), IMPORTANCES=1, SCORES="local"
+)
 def local_values(
     attributions, data, importances: list[ImportanceName] | None = None
 ) -> pd.DataFrame:
     """Local scores of every row as they are, beside the values of the features.
-
-    Parameters
-    ----------
-    importances : list of str, optional
-        Which measures; by default all that explain rows by one output.
 
     Returns
     -------
@@ -119,6 +129,23 @@ def local_values(
     return pd.concat(frames, ignore_index=True)
 
 
+def check_relevance(load, among) -> str:
+    """What is wrong with a recipe for these data; empty if there is nothing."""
+    data = load()
+    n_features = data.X.shape[1]
+    if not 0 < len(data.relevant) < n_features:
+        return "among: of these data no feature, or each, is known to be relevant: use others"
+    beyond = [n for n in among if n is not None and n > n_features]
+    return f"among: {beyond[0]} is not allowed; expected at most {n_features}" if beyond else ""
+
+
+@declared(
+    KEYS=("importance", "among"),
+    VALUES=("value",),
+    IMPORTANCES=1,
+    SCORES="global",
+    check=check_relevance,
+)
 def relevance_auc(
     attributions,
     data,
@@ -130,12 +157,11 @@ def relevance_auc(
 
     Parameters
     ----------
-    importances : list of str, optional
-        Which measures; all by default, but none if there are pairs in `less`.
     among : list of int or None
         Numbers of features that are compared, from the first on; None for all.
     less : list of [str, str], optional
-        Pairs of measures: the scores are those of the first less those of the second.
+        Pairs of measures: the scores are those of the first less those of the second. With pairs,
+        no other measure is taken by default.
 
     Returns
     -------
@@ -175,16 +201,7 @@ def _scores_and_differences(attributions, importances, pairs):
         yield " less ".join(pair), first - second
 
 
-def check_relevance(load, among) -> str:
-    """What is wrong with a recipe for these data; empty if there is nothing."""
-    data = load()
-    n_features = data.X.shape[1]
-    if not 0 < len(data.relevant) < n_features:
-        return "among: of these data no feature, or each, is known to be relevant: use others"
-    beyond = [n for n in among if n is not None and n > n_features]
-    return f"among: {beyond[0]} is not allowed; expected at most {n_features}" if beyond else ""
-
-
+@declared(KEYS=("importance", "yardstick"), VALUES=("value",), IMPORTANCES=1, SCORES="global")
 def known_truth(attributions, data, training, null: bool = False) -> pd.DataFrame:
     """Separation, power and bias of global scores where it is known which features are noise.
 
@@ -227,6 +244,7 @@ def _correlation(n_values, scores):
     return 0.0 if len(set(n_values)) < 2 or np.ptp(scores) == 0 else spearmanr(n_values, scores)[0]
 
 
+@declared(KEYS=("importance",), VALUES=("value",), IMPORTANCES=1)
 def additivity(attributions, forest, data) -> pd.DataFrame:
     """Mean distance of baseline and attributions from the prediction.
 
@@ -260,32 +278,3 @@ def _error(computed, predicted, forest):
     else:
         of_rows = predicted[np.arange(len(computed.values)), 0 if index is None else index]
     return float(np.abs(computed.totals()[:, 0] - of_rows).mean() / (of_rows.std() or 1.0))
-
-
-_OF_GLOBAL = {"IMPORTANCES": 1, "SCORES": "global"}
-_OF_ROWS = {"KEYS": ("importance", "feature", "sample"), "IMPORTANCES": 1, "SCORES": "local"}
-METRICS = {
-    "additivity": SimpleNamespace(
-        compute=additivity, KEYS=("importance",), VALUES=("value",), IMPORTANCES=1
-    ),
-    "global_scores": SimpleNamespace(
-        compute=global_scores,
-        KEYS=("importance", "feature"),
-        VALUES=("value", "standard_error"),
-        **_OF_GLOBAL,
-    ),
-    "known_truth": SimpleNamespace(
-        compute=known_truth, KEYS=("importance", "yardstick"), VALUES=("value",), **_OF_GLOBAL
-    ),
-    "local_scores": SimpleNamespace(
-        compute=local_scores, check=check_samples, VALUES=("value",), **_OF_ROWS
-    ),
-    "local_values": SimpleNamespace(compute=local_values, VALUES=("value", "x"), **_OF_ROWS),
-    "relevance_auc": SimpleNamespace(
-        compute=relevance_auc,
-        check=check_relevance,
-        KEYS=("importance", "among"),
-        VALUES=("value",),
-        **_OF_GLOBAL,
-    ),
-}

@@ -3,12 +3,11 @@
 import hashlib
 import json
 from collections import deque
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
-from reproduction.metrics import _rankings
+from reproduction.metrics import _rankings, declared
 from splitcredit.kernels.walks.oob import OOB
 from splitcredit.models.forest import LEAF
 from splitcredit.models.training import sums_of_nodes
@@ -17,6 +16,7 @@ from splitcredit.results.attribution import Importance
 SINGLE_CHILDREN = "single_children"
 
 
+@declared(KEYS=("feature", "depth"), VALUES=("value", "splits"))
 def mdi_by_depth(attributions, forest, data) -> pd.DataFrame:
     """Splits and impurity decreases of every feature at every depth.
 
@@ -43,6 +43,7 @@ def mdi_by_depth(attributions, forest, data) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
+@declared(KEYS=("importance", "feature"), VALUES=("value",))
 def single_children(attributions, forest, training) -> pd.DataFrame:
     """Number of children with one out-of-bag row, whose impurity n / (n - 1) cannot correct.
 
@@ -91,6 +92,7 @@ STEPS = {
 }
 
 
+@declared(KEYS=("importance",), VALUES=("steps",), IMPORTANCES=1)
 def measures(attributions, forest, data, training) -> pd.DataFrame:
     """Method, parameters and steps of every measure; the training rows are the background.
 
@@ -127,6 +129,7 @@ def tree_depths(forest) -> np.ndarray:
     return np.maximum.reduceat(node_depths(forest), forest.tree_offsets[:-1])
 
 
+@declared(KEYS=("quantity",), VALUES=())
 def model_card(attributions, forest, data, training) -> pd.DataFrame:
     """Size, errors and hash of a regression model, and how often greedy rankings tie.
 
@@ -142,11 +145,6 @@ def model_card(attributions, forest, data, training) -> pd.DataFrame:
         - ``dump_sha256``: see `dump`;
         - ``tied_share NAME``: of a ranking of the method ``pg2_greedy``, the share of the rows with
           a tie.
-
-    Raises
-    ------
-    ValueError
-        If the model has several outputs.
     """
     if forest.n_outputs != 1:
         raise ValueError(f"model_card: the model has {forest.n_outputs} outputs, expected 1")
@@ -200,17 +198,3 @@ def dump(forest) -> str:
 def _rmse(forest, data):
     predictions = forest.predict(data.X)[:, 0].astype(np.float32).astype(np.float64)
     return np.sqrt(((predictions - np.asarray(data.y, float)) ** 2).mean())
-
-
-METRICS = {
-    "mdi_by_depth": SimpleNamespace(
-        compute=mdi_by_depth, KEYS=("feature", "depth"), VALUES=("value", "splits")
-    ),
-    "measures": SimpleNamespace(
-        compute=measures, KEYS=("importance",), VALUES=("steps",), IMPORTANCES=1
-    ),
-    "model_card": SimpleNamespace(compute=model_card, KEYS=("quantity",), VALUES=()),
-    SINGLE_CHILDREN: SimpleNamespace(
-        compute=single_children, KEYS=("importance", "feature"), VALUES=("value",)
-    ),
-}
