@@ -237,22 +237,9 @@ def test_a_damaged_table_is_refused_by_name(monkeypatch, tmp_path):
     table.path.write_bytes(gzip.compress(one_cell))
     with pytest.raises(ValueError, match=r"red_wine.csv.gz has the SHA-256 .*, not d22f4f"):
         datasets.load({"dataset": "red_wine"})
-
-
-def test_the_tree_of_the_authors_is_whole():
-    nodes = pd.read_csv(ROOT / "data" / "gajewski2025_wine_tree.csv.gz")
-    assert len(nodes) == 15 and (nodes["left"] < 0).sum() == 8
-    inner = nodes[nodes["left"] >= 0]
-    cover_of_children = nodes["cover"].to_numpy()[inner[["left", "right"]].to_numpy()].sum(axis=1)
-    assert np.array_equal(cover_of_children, inner["cover"])
-
-
-def test_orders_of_ties_name_every_feature_once():
-    orders = pd.read_csv(ROOT / "data" / "gajewski2025_tie_orders.csv.gz")
-    for row in orders.itertuples():
-        names = row.order.split()
-        assert len(names) == len(set(names)) >= row.last_place
-        assert len(names) in (8, 11, 17)
+    table.path.write_bytes(content)
+    with pytest.raises(ValueError, match="has the shape"):
+        replace(table, shape=(1, 1)).read()
 
 
 # A CSV of one's own.
@@ -530,11 +517,6 @@ def test_an_explicit_seed_permutes_anew_in_each_repeat_and_unlike_the_draw():
     recipe = {"dataset": "gene_modules", "random_state": 5, "outcome": "permuted"}
     first, second = (datasets.load(recipe, repeat) for repeat in (0, 1))
     assert np.array_equal(first.X, second.X) and not np.array_equal(first.y, second.y)
-
-
-def test_a_table_of_another_shape_is_refused():
-    with pytest.raises(ValueError, match="has the shape"):
-        replace(red_wine.TABLE, shape=(1, 1)).read()
 
 
 def test_a_split_that_does_not_name_every_row_once_is_refused():
