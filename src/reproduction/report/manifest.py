@@ -29,7 +29,6 @@ _PACKAGES = (
     "lightgbm",
     "shap",
     "treeinterpreter",
-    "sage-importance",
     "matplotlib",
     "snakemake",
 )
