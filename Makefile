@@ -60,8 +60,7 @@ help-all:
 
 reproduce: environment ## build the environment and run everything at the papers' scale
 	@start=$$(date +%s); $(call run)$(if $(ARGUMENTS),, && \
-	  awk 'NR > 1 {printf "; "} {printf "%s", $$0} END {print ""}' results/verdict.txt && \
-	  echo "$$(($$(date +%s) - start)) seconds" && echo results/report.html)
+	  echo "$$(head -n 1 results/verdict.txt) ($$(($$(date +%s) - start)) seconds, results/report.html)")
 
 quick: ## the same pipeline, scaled down
 	@$(MAKE) --no-print-directory reproduce PRESET=quick

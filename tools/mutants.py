@@ -70,12 +70,13 @@ TESTS = {
     "models/(_chunks|opened)": "chunks kept_rows unwrap units",
     "models/(forest|categories)": "forest categories convert_lightgbm convert_xgboost",
     "models": "units damaged_models kept_rows convert_boosting convert_lightgbm unwrap",
-    "reproduction/metrics/.*(cluster|dendrogram)": "clustering lundberg2017_properties",
-    "reproduction/metrics/(agree|sampl|model|cross)": "gajewski2025_sampling agreement",
-    "reproduction/metrics/(.*subset|single|mdi)": "subset_forest score_metrics loecher2022_exact",
-    "reproduction/metrics/(known|order|.*_first|additivity|measures|_yard)": "trust",
-    "reproduction/metrics/(relevance|local_v|.*correl)": "score_metrics sutera2021 loecher2022",
-    "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal sweep",
+    "reproduction/metrics/cluster": "clustering lundberg2017_properties",
+    "reproduction/metrics/(agree|sampl)": "gajewski2025_sampling agreement",
+    "reproduction/metrics/.*subset": "subset_forest score_metrics loecher2022_exact",
+    "reproduction/metrics/trees": "score_metrics gajewski2025_metrics loecher2022_exact trust",
+    "reproduction/metrics/.*scores": "score_metrics loecher2022 trust sweep",
+    "reproduction/metrics/correl": "score_metrics sutera2021",
+    "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal trust",
 }
 LEFT_OUT = ("__init__.py",)
 PATIENCE, COMPILING, MEMORY = 3, 300, 8 << 30

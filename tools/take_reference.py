@@ -11,6 +11,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import yaml
+
 from reproduction import marked, storage
 from reproduction.claims_summary import reduced_preset, summary
 from reproduction.papers.trust import standings
@@ -22,6 +24,8 @@ RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
 CLAIMS = ("claims.csv", "claims_timing.csv")
 # Tables above this size are the points of figures; only their SHA-256 is kept.
 LARGEST = 200_000
+# Sentences that hold numbers of the reference, by their pages.
+SENTENCES = "docs/numbers_in_pages.yaml"
 # The table that the library reads, by `splitcredit.audit`.
 RULE = ("tables/trust/rule.csv", "src/splitcredit/views/auditing/rule.csv")
 # A run of the benchmarks on another processor than that of the reference.
@@ -53,6 +57,8 @@ def main():
     shutil.copy(REFERENCE / RULE[0], ROOT / RULE[1])
     storage.write_text(ROOT / "docs" / "trust.md", trust_page())
     marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
+    for page, text in pages_with_numbers().items():
+        storage.write_text(page, text)
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():
         shutil.copy(bench, REFERENCE)
@@ -92,6 +98,28 @@ def trust_page() -> str:
     numbers = Numbers({f"trust/{table.stem}": table for table in tables}, [], {})
     text = Path(standings.__file__).with_name("page.md").read_text(encoding="utf-8")
     return numbers.fill(text, names=standings.NAMES) + "\n"
+
+
+def pages_with_numbers() -> dict[Path, str]:
+    """Pages and their texts, with the numbers of the reference in their sentences."""
+    files = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
+    run = Numbers({f"{p.parent.name}/{p.stem}": p for p in files}, [], {})
+    pages = {}
+    for name, sentences in yaml.safe_load((ROOT / SENTENCES).read_text(encoding="utf-8")).items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for sentence in sentences:
+            words = re.split("{{.*?}}", sentence)
+            # The page may break its lines anywhere.
+            patterns = [r"\s+".join(map(re.escape, part.split(" "))) for part in words]
+            found = re.search(r"(−?\d*\.?\d+)".join(patterns), text)
+            if found is None:
+                sys.exit(f"{name} has no sentence like: {sentence}")
+            filled = [run.fill(number) for number in re.findall("{{.*?}}", sentence)]
+            for place, number in reversed([*enumerate(filled, start=1)]):
+                shown = re.sub(r"^0\.", ".", number.removesuffix(" %"))
+                text = text[: found.start(place)] + shown + text[found.end(place) :]
+        pages[ROOT / name] = text
+    return pages
 
 
 def shown() -> list[str]:

@@ -42,18 +42,14 @@ _VALUE_BASES = ("rounding", "monte-carlo", "seeds")
 
 @dataclass(frozen=True)
 class Basis:
-    """The source of the tolerance of a printed value.
+    """The source of the tolerance of a printed value; half a unit of its last digit comes on top.
 
-    Parameters
-    ----------
-    kind : {"rounding", "monte-carlo", "seeds"}
-        ``rounding``: ours must round to the printed text.
-        ``monte-carlo``: ours may differ by `k` times `standard_error`, unless this is more than
-        `ceiling` times the printed value: draws that scatter so much compare nothing.
-        ``seeds``: the printed value and ours must lie between `low` and `high`. These are the least
-        and the largest of ours over other seeds, a range that over n seeds holds another draw with
-        probability (n - 1) / (n + 1); or the ends of an interval that holds 95 % of ours.
-        All allow, on top, half a unit of the last printed digit.
+    ``rounding``: ours must round to the printed text. ``monte-carlo``: ours may differ by `k` times
+    `standard_error`, unless this is more than `ceiling` times the printed value: draws that scatter
+    so much compare nothing. ``seeds``: the printed value and ours must lie between `low` and
+    `high`. These are the least and the largest of ours over other seeds, a range that over n seeds
+    holds another draw with probability (n - 1) / (n + 1); or the ends of an interval that holds
+    95 % of ours.
     """
 
     kind: str = "rounding"
@@ -96,21 +92,10 @@ def tolerance(printed: str, basis: Basis) -> str:
 
 
 def verdict(printed: str, ours, basis: Basis) -> str:
-    """Judge one value.
+    """Judge one value, which is None if there is none to compare.
 
-    Parameters
-    ----------
-    printed : str
-        As printed; its digits define what equal means.
-    ours : float, str or None
-        None if there is none to compare.
-    basis : Basis
-
-    Returns
-    -------
-    str
-        ``"equal"``: ours rounds to the printed text (or is that text). ``"within"``: inside the
-        tolerance. ``"differs"``; ``"not comparable"``.
+    ``"equal"``: ours rounds to the printed text (or is that text), whose digits define what equal
+    means. ``"within"``: inside the tolerance. ``"differs"``; ``"not comparable"``.
     """
     expected = number(printed)
     if ours is None:
@@ -180,34 +165,17 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
 def judge(
     paper, artefact, printed, table, rules, incomparable=None, data=PAPERS_DATA
 ) -> list[dict]:
-    """Hold every printed value of an artefact against its table.
+    """Hold every printed value of an artefact against its table: a row of `COLUMNS` for each.
 
-    Parameters
-    ----------
-    paper, artefact : str
-    printed : list of dict
-        ``cell`` and ``printed``, both text.
-    table : list of dict
-        Tidy rows, all text: the cells' keys, ``value``, and where the basis needs them ``low``,
-        ``high`` or ``standard_error``; ``variant`` if there are several.
-    rules : list of dict
-        See `rules_for`.
-    incomparable : str, optional
-        Why nothing of this artefact can be compared, e.g. a reduced scale; empty if it can.
-    data : {"the paper's", "stand-in"}
-        Whether the artefact was computed from the paper's data.
+    `printed` has ``cell`` and ``printed``. `table` has tidy rows of text: the cells' keys,
+    ``value``, and where the basis needs them ``low``, ``high`` or ``standard_error``; ``variant``
+    if there are several, each of which is held against print. For `rules` see `rules_for`.
+    `incomparable` says why nothing of this artefact can be compared, e.g. a reduced scale.
 
-    Returns
-    -------
-    list of dict, one for each variant and cell, keys `COLUMNS`
-        A value that differs is ``"unexplained"`` unless a rule gives the cause, the test that
-        shows it, and the range in which the cause expects the value, and the value lies there. So
-        is any value outside a range that a rule gives.
-
-    Raises
-    ------
-    ValueError
-        If a cell is not in the table exactly once, or a rule expects a column that is not there.
+    A value that differs is ``"unexplained"`` unless a rule gives the cause, the test that shows it,
+    and the range in which the cause expects the value, and the value lies there. So is any value
+    outside a range that a rule gives. ValueError if a cell is not in the table exactly once, or a
+    rule expects a column that is not there.
     """
     variants = list(dict.fromkeys(row.get("variant", "published") for row in table))
     claims = []
@@ -261,28 +229,12 @@ def _interval(ends, digits=4):
 
 
 def statement_verdict(value, limit: float, kind: str, interval=None) -> str:
-    """Judge one stated finding by the number that decides it.
+    """Judge one stated finding by the number that decides it, None if it is not measured here.
 
-    Parameters
-    ----------
-    value : float or None
-        None if it is not measured here.
-    limit : float
-    kind : {"at most", "at least"}
-        The side of `limit` on which the finding holds; the limit itself belongs to it.
-    interval : pair of float, optional
-        Ends of the interval of `value`, if it is uncertain.
-
-    Returns
-    -------
-    str
-        ``"holds"``, ``"differs"``; ``"undecided"`` if the limit lies inside the interval;
-        ``"not comparable"`` without a value. A value or an end that is NaN differs.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown or the value lies outside its interval.
+    `kind`, ``"at most"`` or ``"at least"``, is the side of the limit on which the finding holds;
+    the limit belongs to it. ``"undecided"`` if the limit lies inside the interval of an uncertain
+    value; ``"not comparable"`` without a value. A value or an end that is NaN differs. ValueError
+    if the kind is unknown or the value lies outside its interval.
     """
     if kind not in ("at most", "at least"):
         raise ValueError(f"kind {kind!r}: expected 'at most' or 'at least'")
@@ -300,35 +252,17 @@ def statement_verdict(value, limit: float, kind: str, interval=None) -> str:
 def judge_statements(
     paper, artefact, findings, statements, rules, incomparable=None, data=PAPERS_DATA
 ) -> list[dict]:
-    """Judge the findings that a paper states in words.
+    """Judge the findings that a paper states in words: a row of `COLUMNS` for each.
 
-    Parameters
-    ----------
-    paper, artefact : str
-    findings : list of dict
-        Measurements of the artefact, see `reproduction.papers.finding`. A value of None is measured
-        elsewhere, as the cause says.
-    statements : dict of str to str
-        The findings in words, by id.
-    rules : dict of str to dict
-        By id: ``test``, which shows it, ``cause`` where it does not hold, and ``variants``, which
-        lay other causes and tests over these by the name of the variant.
-    incomparable : str, optional
-        As for `judge`.
-    data : {"the paper's", "stand-in"}
-        As for `judge`.
+    `findings` are measurements of the artefact, see `reproduction.papers.finding`; a value of None
+    is measured elsewhere, as the cause says. `statements` are the words by id, and so are `rules`:
+    ``test``, which shows it, ``cause`` where it does not hold, and ``variants``, which lay other
+    causes and tests over these by the name of the variant. For the others see `judge`.
 
-    Returns
-    -------
-    list of dict, keys `COLUMNS`
-        A statement that does not hold is ``"unexplained"`` unless a rule gives the cause and the
-        test that shows it, and the finding says where the cause expects the value, and it lies
-        there. So is a value outside the range that the finding expects or holds possible.
-
-    Raises
-    ------
-    ValueError
-        If a basis is unknown, or a limit was chosen without a reason.
+    A statement that does not hold is ``"unexplained"`` unless a rule gives the cause and the test
+    that shows it, and the finding says where the cause expects the value, and it lies there. So is
+    a value outside the range that the finding expects or holds possible. ValueError if a basis is
+    unknown, or a limit was chosen without a reason.
     """
     claims = []
     for finding in findings:
@@ -383,18 +317,11 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     judged. Checks by the clock decide statements that have no other, so that an outcome of any
     other statement is the same on every machine.
 
-    Parameters
-    ----------
-    claims : list of dict
-        Rows of claims tables; those of printed values are passed over.
-
-    Returns
-    -------
-    dict of (paper, id) to (outcome, what decided it: whose data, or ``"the clock"``)
-        ``"holds"`` if every check holds. Where some do, ``"holds in part"`` if another differs, and
-        ``"undecided in part"`` if none does. Where none holds, ``"does not hold"`` if one differs,
-        ``"not by our reading"`` if only limits or readings of ours are against it, and
-        ``"undecided"`` if none differs. ``"not judged"`` without a check.
+    By (paper, id) there is the outcome and what decided it: whose data, or ``"the clock"``.
+    ``"holds"`` if every check holds. Where some do, ``"holds in part"`` if another differs, and
+    ``"undecided in part"`` if none does. Where none holds, ``"does not hold"`` if one differs,
+    ``"not by our reading"`` if only limits or readings of ours are against it, and ``"undecided"``
+    if none differs. ``"not judged"`` without a check.
     """
     statements: dict = {}
     for claim in claims:

@@ -17,23 +17,21 @@ VALUE_VERDICTS = tuple(v for v in VERDICTS if v not in ("holds", "undecided", OU
 # What is counted on every page: each printed value and each statement once.
 PRINTED, OTHERS = "printed values", "printed values by other variants"
 STATED, TIMED = "findings in words", "findings in words on times"
+# What became of a paper's values and findings -> their verdicts and outcomes.
+STANDINGS = {
+    "reproduced": ("equal", "within", "holds"),
+    "in part": ("holds in part", "undecided in part"),
+    "not": ("differs", "unexplained", "does not hold", "not by our reading"),
+    "open": ("undecided", "not comparable", "not judged", OUTSIDE),
+}
 
 
 def totals(claims) -> dict[str, dict[str, int]]:
-    """What a run is counted by: verdicts of printed values, and outcomes of statements.
+    """What a run is counted by: verdicts of printed values, and outcomes of statements, by kind.
 
-    Parameters
-    ----------
-    claims : list of dict
-        Rows of claims tables.
-
-    Returns
-    -------
-    dict of str to dict of str to int
-        ``"printed values"``: of the variant published, which the printed numbers came from;
-        ``"printed values by other variants"``; ``"findings in words"``: each once, but for
-        ``"findings in words on times"``, which only checks by the clock decide. Only these may
-        differ from run to run. Verdicts that none has are left out.
+    ``"printed values"`` are of the variant published, which the printed numbers came from. Each of
+    the ``"findings in words"`` counts once, but for those ``"on times"``, which only checks by the
+    clock decide: only these may differ from run to run. Verdicts that none has are left out.
     """
     found: dict = {kind: [] for kind in (PRINTED, OTHERS, STATED, TIMED)}
     for claim in claims:
@@ -47,6 +45,40 @@ def totals(claims) -> dict[str, dict[str, int]]:
         kind: {name: verdicts.count(name) for name in names if name in verdicts}
         for kind, verdicts in found.items()
     }
+
+
+def standing(claims) -> dict:
+    """What a run says of one paper: a ``mark``, and what was reproduced by kind, in ``counts``.
+
+    Each printed value of the variant published and each finding in words counts once. The mark is
+    empty for a paper that has neither.
+    """
+    found = totals(claims)
+    counts = {
+        kind: {
+            name: sum(found[kind].get(verdict, 0) for verdict in verdicts)
+            for name, verdicts in STANDINGS.items()
+        }
+        for kind in (STATED, PRINTED)
+        if found[kind]
+    }
+    names = {name for numbers in counts.values() for name, n in numbers.items() if n}
+    if names & {"reproduced", "in part"}:
+        mark = "reproduced" if names == {"reproduced"} else "reproduced in part"
+    else:
+        mark = "not reproduced" if "not" in names else "open" if names else ""
+    return {"mark": mark, "counts": counts}
+
+
+def outcome(claims) -> str:
+    """One line on a run that passed: how much of it could be judged."""
+    found, parts = totals(claims), []
+    for kind, unjudged in ((PRINTED, "not comparable"), (STATED, "not judged")):
+        n = sum(found[kind].values())
+        parts.append(f"{n - found[kind].get(unjudged, 0)} of {n} {kind}")
+    preset = reduced_preset(claims)
+    scale = f" at the sizes of the preset {preset}" if preset else ""
+    return f"passed: no difference without a known cause; judged {' and '.join(parts)}{scale}"
 
 
 def lines(claims) -> list[str]:

@@ -10,19 +10,9 @@ from splitcredit.results.attribution import Attribution
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossFitted:
-    """Cross-fitting: every row has a forest that did not see it.
+    """Cross-fitting: forest ``f`` was fitted on the rows outside fold ``f``.
 
-    Parameters
-    ----------
-    forests : tuple of Forest
-        Forest ``f`` was fitted on the rows outside fold ``f``.
-    fold : int64 (n_samples,)
-        Fold of each row.
-
-    Raises
-    ------
-    ValueError
-        If a row is in a fold that has no forest.
+    `fold`, int64 (n_samples,), has the fold of each row; ValueError if one has no forest.
     """
 
     forests: tuple[Forest, ...]
@@ -40,15 +30,8 @@ class CrossFitted:
     def explain(self, compute) -> Attribution:
         """Attributions of all rows, each by the forest that did not see it.
 
-        Parameters
-        ----------
-        compute : callable (forest, held_out, fitted_on) -> Attribution
-            The measure for the rows `held_out`; both are bool (n_samples,).
-
-        Raises
-        ------
-        ValueError
-            If the measure is a global one, or the forests differ in their outputs.
+        ``compute(forest, held_out, fitted_on)`` gives those of the rows `held_out`; both are bool
+        (n_samples,). ValueError if the measure is global, or the forests differ in their outputs.
         """
         held_out = [self.fold == f for f in range(len(self.forests))]
         pairs = zip(self.forests, held_out, strict=True)

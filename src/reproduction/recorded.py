@@ -42,18 +42,7 @@ TIE_ORDERS = Table(
 
 
 def forest(name: str) -> Forest:
-    """A model that is read and not fitted: one regression tree of XGBoost.
-
-    Parameters
-    ----------
-    name : str
-        A key of `TREES`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such tree, or its table is damaged.
-    """
+    """A model of `TREES` that is read and not fitted; ValueError if there is none of the name."""
     if name not in TREES:
         raise ValueError(f"no recorded tree {name!r}: there are {', '.join(TREES)}")
     table, features = TREES[name]
@@ -85,22 +74,9 @@ def forest(name: str) -> Forest:
 def tie_order(kind: str, feature_names) -> np.ndarray:
     """The order in which the authors' program took features whose gaps are equal.
 
-    Parameters
-    ----------
-    kind : str
-        End of the name of the model: ``single`` or ``bigger``.
-    feature_names : sequence of str
-        Of the data set; the order is that of the model with these features.
-
-    Returns
-    -------
-    int64 (n_features, n_features)
-        Row k: indices of the features, the one that is preferred in place k first.
-
-    Raises
-    ------
-    ValueError
-        If no order was recorded for these features.
+    `kind` is the end of the name of the model with these features, ``single`` or ``bigger``. Row k,
+    of int64 (n_features, n_features), has the index of the feature that is preferred in place k
+    first. ValueError if no order was recorded for these features.
     """
     # The authors' files write names in this way: Jitter(%) is Jitter_8_.
     index = {re.sub(r"\W", "_", n.replace("%", "8")): j for j, n in enumerate(feature_names)}

@@ -18,12 +18,13 @@ def _names(package):
     return sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_"))
 
 
-def load(package: str, name: str, what: str):
+def load(package: str, name: str, what: str, available: list[str] | None = None):
     """The module of that name.
 
-    ValueError if there is none; the message names it and lists what there is.
+    ValueError if it is not available, by default as a file of the package; the message lists what
+    there is.
     """
-    available = names(package)
+    available = names(package) if available is None else available
     if name not in available:
         raise ValueError(f"unknown {what} {name!r}: available are {', '.join(available)}")
     return importlib.import_module(f"{package}.{name}")

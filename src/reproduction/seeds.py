@@ -13,20 +13,9 @@ from reproduction.storage import canonical
 
 
 def derive(recipe: dict, repeat: int, purpose: str) -> int:
-    """Seed in 0 .. 2**32 - 1 of one repeat of a recipe, for one purpose.
+    """Seed in 0 .. 2**32 - 1 of one repeat of a recipe, unless its ``random_state`` is given.
 
-    Parameters
-    ----------
-    recipe : dict
-        The recipe as it stands in the configuration.
-    repeat : int
-    purpose : str
-        Keeps the streams of, say, the drawing of rows and the fit of a model apart.
-
-    Returns
-    -------
-    int
-        ``recipe["random_state"]`` if it is given: an explicit seed overrides.
+    The purpose keeps the streams of, say, the drawing of rows and the fit of a model apart.
     """
     explicit = recipe.get("random_state")
     if explicit is not None:

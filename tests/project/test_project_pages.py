@@ -34,7 +34,7 @@ def test_links_of_a_page_lead_to_files_and_headings_of_the_project(page):
         assert not heading or heading in anchors(file), target
 
 
-def test_make_reproduce_ends_with_the_place_of_the_report():
+def test_make_reproduce_ends_with_the_verdict_and_the_place_of_the_report():
     """Snakemake ends with the names of all files; a dry run makes none."""
 
     def last_line(*arguments):
@@ -42,7 +42,7 @@ def test_make_reproduce_ends_with_the_place_of_the_report():
         run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
         return run.stdout.splitlines()[-1]
 
-    assert last_line().endswith("echo results/report.html")
+    assert "results/verdict.txt" in last_line() and "results/report.html" in last_line()
     assert "report.html" not in last_line("ARGUMENTS=-n")
 
 

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -412,6 +411,26 @@ def test_a_time_outside_its_band_fails_no_run_and_is_counted_apart(tmp_path):
     assert 'id="unexplained"' not in shown and 'id="outside"' in shown
 
 
+@pytest.mark.parametrize(
+    ("found", "mark"),
+    [
+        (["equal", "holds"], "reproduced"),
+        (["equal", "differs"], "reproduced in part"),
+        (["unexplained", "not comparable"], "not reproduced"),
+        (["not comparable"], "open"),
+        ([], ""),
+    ],
+)
+def test_the_mark_of_a_paper_is_of_all_that_counts(found, mark):
+    rows = [
+        stated(0.0)
+        if v == "holds"
+        else {**stated(0.0), "cell": "name=a", "variant": "published", "verdict": v}
+        for v in found
+    ]
+    assert claims_summary.standing(rows)["mark"] == mark
+
+
 def test_the_clock_decides_only_what_nothing_else_does():
     """Red if a statement has one outcome in claims.md and another one in the report."""
     timed = claims.by_the_clock([stated(1.0) | {"verdict": "differs"}])
@@ -432,7 +451,8 @@ def test_summary_verdict_and_report_of_a_run_count_alike(tmp_path):
     assert main([str(word) for word in words]) == 0
     words = ["check", "--claims", table, timings, "--report", "r", "--log", tmp_path / "l"]
     assert main([str(word) for word in (*words, "--out", verdict)]) == 0
-    lines = verdict.read_text().splitlines()
+    passed, *lines = verdict.read_text().splitlines()
+    assert re.fullmatch(r"passed: .*; judged \d+ of \d+ printed values and \d+ of \d+ .*", passed)
     alike = [line for line in lines if not line.startswith(claims_summary.TIMED)]
     assert len(alike) == len(lines) - 1 == 3
     assert all(f"- {line}\n" in summary.read_text() for line in alike)
@@ -543,29 +563,6 @@ def test_reference_has_every_statement_with_evidence():
         assert row["basis"] in claims.BASES and (row["basis"] != "our reading" or row["reason"])
 
 
-def test_reference_tolerances_follow_from_their_basis():
-    for row in reference():
-        if row["verdict"] == "not comparable":
-            continue
-        if claims.number(row["printed"]) is None:
-            assert row["tolerance"] == ""
-            continue
-        half_digit = 0.5 * 10.0 ** Decimal(_read(row)).as_tuple().exponent
-        if row["basis"] == "rounding":
-            assert float(row["tolerance"]) == pytest.approx(half_digit)
-        elif row["basis"] == "monte-carlo":
-            basis = _basis(row)
-            width = basis.k * basis.standard_error + half_digit
-            assert float(row["tolerance"]) == pytest.approx(width, rel=1e-5)
-        else:
-            assert row["basis"] == "seeds", "add the recomputation of this basis"
-            low, high = map(float, row["tolerance"].split(".."))
-            basis = _basis(row)
-            assert low == pytest.approx(basis.low - half_digit, rel=1e-5)
-            assert high == pytest.approx(basis.high + half_digit, rel=1e-5)
-            assert low <= float(row["ours"]) <= high, f"ours is not among other seeds: {row}"
-
-
 def test_an_inflated_standard_error_lets_no_value_pass():
     """Red if a table could widen the tolerance of its own values without end."""
     rows = [row for row in reference() if row["basis"] == "monte-carlo"]
@@ -574,13 +571,6 @@ def test_an_inflated_standard_error_lets_no_value_pass():
         if row["verdict"] != "not comparable":
             inflated = replace(_basis(row), standard_error=abs(float(_read(row))))
             assert verdict(_read(row), 3 * inflated.standard_error, inflated) == "differs", row
-
-
-def test_reference_verdicts_follow_from_printed_and_ours():
-    for row in reference():
-        if row["verdict"] != "not comparable":
-            assert verdict(_read(row), row["ours"], _basis(row)) == row["verdict"], row
-        assert row["verdict"] != "differs" or (row["cause"] and row["test"])
 
 
 @pytest.mark.parametrize(("file", "folder"), [("claims.csv", ""), ("claims_timing.csv", "timing")])

@@ -11,7 +11,6 @@ import yaml
 from reproduction import metrics, storage
 from reproduction.figures import facets as drawing
 from reproduction.figures import style
-from reproduction.metrics import global_scores
 from reproduction.planning import configuration as config
 from reproduction.planning import facets
 
@@ -95,7 +94,8 @@ def test_no_figure_is_drawn_if_none_is_wanted_or_nobody_could_read_it():
 @pytest.mark.parametrize("column", ["repeat", "data", "metric"])
 def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch, column):
     """The table had the metric's numbers of repeats in place of the sweep's."""
-    monkeypatch.setattr(global_scores, "KEYS", (*global_scores.KEYS, column))
+    declared = metrics.module_of("global_scores")
+    monkeypatch.setattr(declared, "KEYS", (*declared.KEYS, column))
     message = rf"has the column {column}, which is one of the sw"
     with pytest.raises(config.ConfigError, match=message):
         config.load({})

@@ -1,5 +1,7 @@
 """Data sets: one file each, found by its file name, with ``load(**parameters) -> Dataset``.
 
+Those of scikit-learn are functions of one file.
+
 A loader that draws rows takes ``random_state``; the others are the same for every repeat. The file
 of a real data set is declared as ``TABLE``, or by a function ``files`` of the parameters of
 ``load``. What can be checked before the first job is checked by a function ``check`` of these
@@ -17,17 +19,8 @@ import numpy as np
 
 from reproduction import registry, seeds
 
-__all__ = [
-    "OUTCOMES",
-    "Dataset",
-    "available",
-    "files",
-    "from_sklearn",
-    "from_table",
-    "load",
-    "loader",
-]
-
+# Data sets of the file `scikit_learn`.
+SCIKIT_LEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 # ``permuted`` permutes the outcomes among the rows: no feature has information about them then.
 OUTCOMES = ("observed", "permuted")
 
@@ -93,12 +86,14 @@ class Dataset:
 
 def available() -> list[str]:
     """Names of the data sets."""
-    return registry.names(__name__)
+    return sorted({*registry.names(__name__), *SCIKIT_LEARN} - {"scikit_learn"})
 
 
 def loader(name: str):
     """The ``load`` function of one data set; ValueError lists the data sets."""
-    return registry.load(__name__, name, "data set").load
+    if name in SCIKIT_LEARN:
+        return getattr(registry.load(__name__, "scikit_learn", "data set"), name)
+    return registry.load(__name__, name, "data set", available()).load
 
 
 class TableError(ValueError):
@@ -109,7 +104,7 @@ def files(recipe: dict) -> list[Path]:
     """The files that the data set of a recipe is read from; none if it is drawn or comes with a
     library.
     """
-    module = registry.load(__name__, recipe["dataset"], "data set")
+    module = inspect.getmodule(loader(recipe["dataset"]))
     if hasattr(module, "files"):
         parameters = {k: v for k, v in recipe.items() if k not in ("dataset", "outcome")}
         return module.files(**parameters)
@@ -119,19 +114,10 @@ def files(recipe: dict) -> list[Path]:
 def load(recipe: dict, repeat: int = 0) -> Dataset:
     """Load or draw the data set of a recipe.
 
-    Parameters
-    ----------
-    recipe : dict
-        ``dataset`` names the file; ``outcome`` is one of `OUTCOMES`, ``"observed"`` if it is not
-        given; the rest are the parameters of its ``load``.
-    repeat : int
-        Number of the draw, for data sets that are drawn, and for permuted outcomes.
-
-    Raises
-    ------
-    ValueError
-        If there is no such data set or outcome, or if the data set's X, y and names do not fit
-        each other.
+    ``dataset`` names it, ``outcome`` is one of `OUTCOMES`, ``"observed"`` if it is not given; the
+    rest are the parameters of its ``load``. `repeat` is the number of the draw, for data sets that
+    are drawn, and for permuted outcomes. ValueError if there is no such data set or outcome, or if
+    X, y and names do not fit each other.
     """
     outcome = recipe.get("outcome", "observed")
     if outcome not in OUTCOMES:
@@ -177,15 +163,4 @@ def from_table(features, y, class_names=()) -> Dataset:
         y=y.to_numpy(np.int64 if class_names else np.float64),
         feature_names=tuple(features.columns),
         class_names=class_names,
-    )
-
-
-def from_sklearn(bunch, rows: int | None = None) -> Dataset:
-    """Wrap the result of a ``sklearn.datasets.load_...`` function, or its first `rows` rows."""
-    rows = slice(rows)
-    return Dataset(
-        X=np.ascontiguousarray(bunch.data[rows], dtype=np.float64),
-        y=bunch.target[rows].astype(np.int64),
-        feature_names=tuple(str(n) for n in bunch.feature_names),
-        class_names=tuple(str(n) for n in bunch.target_names),
     )

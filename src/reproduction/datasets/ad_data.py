@@ -21,7 +21,6 @@ TABLE = Table(
 CLASSES = ("Control", "Impaired")
 # Measured at the same visit as tau, or not proteins.
 NOT_FOR_TAU = ("tau", "p_tau", "Ab_42", "age", "male")
-TARGETS = ("Class", "tau")
 
 
 def load(
@@ -38,14 +37,7 @@ def load(
         Share of the rows, drawn without replacement and kept in order.
     random_state : int
         Seed of the draw; not used if `share` is 1.
-
-    Raises
-    ------
-    ValueError
-        If there is no such target, or `share` is out of range.
     """
-    if target not in TARGETS:
-        raise ValueError(f"ad_data has no target {target!r}: expected one of {', '.join(TARGETS)}")
     table = sample(TABLE.read(), share, np.random.default_rng(random_state))
     numeric = table.drop(columns=["Genotype", "Class"])
     if target == "Class":

@@ -6,8 +6,10 @@ import re
 import warnings
 from pathlib import Path
 
-from reproduction.datasets import Dataset, _user_tables
-from reproduction.datasets._user_tables import files
+import pandas as pd
+
+from reproduction.datasets import Dataset, _tables
+from reproduction.datasets._tables import files
 
 
 def load(
@@ -38,14 +40,12 @@ def load(
     Raises
     ------
     ValueError
-        If there is no such file, it has another checksum or cannot be read as CSV, or a column does
-        not exist, has no name or that of another, is not numeric, or has blanks, infinite values
-        or integers beyond 2**53; each is named.
+        If the file or a column cannot be used; the message names it and the remedy.
     """
     (file,) = files(path)
     labels = target if classes else None
-    table = _read(_user_tables.content(file, sha256), file.name, separator, labels)
-    return _user_tables.dataset(table, file.name, target, features, classes)
+    table = _read(_tables.content(file, sha256), file.name, separator, labels)
+    return _tables.dataset(table, file.name, target, features, classes)
 
 
 def check(path=None, target=None, features=None, separator=",", **others) -> None:
@@ -72,7 +72,6 @@ def _read(raw, name, separator, labels):
 
     The column `labels` is read as text: as numbers, 01 and 1 would be the same.
     """
-    import pandas as pd
 
     def read(**options):
         # The other engine knows separators of several characters.

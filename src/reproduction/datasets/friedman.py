@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import numpy as np
+from sklearn.datasets import make_friedman1
 
 from reproduction.datasets import Dataset
 from reproduction.parameters import Count, NonNegative, Seed
@@ -26,13 +27,9 @@ def load(
         Rows that models are fitted on.
     n_test : int
         Rows that are explained; they come after the others.
-    n_features : int, 5 or more
     noise : float
         Standard deviation of the normal noise of y.
-    random_state : int
     """
-    from sklearn.datasets import make_friedman1
-
     X, y = make_friedman1(n_samples + n_test, n_features, noise=noise, random_state=random_state)
     return Dataset(
         X=(X - 0.5) * np.sqrt(12),

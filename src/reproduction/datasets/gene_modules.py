@@ -49,17 +49,10 @@ def load(
 
     Parameters
     ----------
-    n_samples, n_modules, n_factors, n_active : int
     noise : float
         Standard deviation of the noise of a module.
     signal : float
         Share of the variance of the latent score that the modules explain.
-    random_state : int
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two factors, or not 2 to `n_modules` active modules.
     """
     check(n_modules, n_factors, n_active)
     random = np.random.default_rng(random_state)

@@ -16,11 +16,9 @@ def load(n_samples: Count = 200, noise: Probability = 0.0, random_state: Seed = 
 
     Parameters
     ----------
-    n_samples : int
     noise : float
         Probability that a segment shows the opposite, drawn for each by itself (Breiman et al.
         1984 use 0.1; the paper has none).
-    random_state : int
     """
     random = np.random.RandomState(random_state)
     displays = from_digits(random.randint(0, 10, size=n_samples))

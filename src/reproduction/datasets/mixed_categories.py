@@ -32,13 +32,7 @@ def load(
         0 is the null case, 0.15 the power case.
     random_state : int
 
-    Raises
-    ------
-    ValueError
-        If `effect` is out of range.
     """
-    if not 0 <= effect <= 0.5:
-        raise ValueError(f"mixed_categories: effect={effect} is not in [0, 0.5]")
     random = np.random.default_rng(random_state)
     columns = [random.integers(1, k + 1, n_samples) for k in CATEGORIES]
     X = np.column_stack([random.standard_normal(n_samples), *columns]).astype(np.float64)

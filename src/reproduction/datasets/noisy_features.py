@@ -38,16 +38,9 @@ def load(
 
     Parameters
     ----------
-    n_samples, n_features, n_candidates, n_relevant : int
     noise_values : int, optional
         Number of values of each feature that is not relevant, uniform on 0, 1, ...; if not given, j
         + 1 like the others. Relevant features and y stay the same.
-    random_state : int
-
-    Raises
-    ------
-    ValueError
-        If there are fewer features than candidates, or fewer of these than relevant ones.
     """
     check(n_features, n_candidates, n_relevant)
     random = np.random.default_rng(random_state)

@@ -3,8 +3,10 @@
 import importlib.util
 import io
 
-from reproduction.datasets import Dataset, _user_tables
-from reproduction.datasets._user_tables import files
+import pandas as pd
+
+from reproduction.datasets import Dataset, _tables
+from reproduction.datasets._tables import files
 
 
 def load(
@@ -29,18 +31,16 @@ def load(
     ValueError
         If pyarrow is not installed; else as for `csv_file.load`.
     """
-    import pandas as pd
-
     (file,) = files(path)
     if importlib.util.find_spec("pyarrow") is None:
         raise ValueError(f"{file}: Parquet needs pyarrow: pip install pyarrow, or save a CSV")
-    raw = _user_tables.content(file, sha256)
+    raw = _tables.content(file, sha256)
     try:
         table = pd.read_parquet(io.BytesIO(raw))
     except (ValueError, OSError) as error:  # So are those of pyarrow.
         reason = " ".join(str(error).split())
         raise ValueError(f"{file.name} cannot be read as Parquet ({reason})") from None
-    return _user_tables.dataset(_with_index(table, file.name), file.name, target, features, classes)
+    return _tables.dataset(_with_index(table, file.name), file.name, target, features, classes)
 
 
 def check(**parameters) -> None:

@@ -16,7 +16,6 @@ from reproduction.datasets import Dataset
 from reproduction.datasets._tables import Table
 from reproduction.parameters import Count, DatasetName, Natural, Seed, problem
 
-SPLITS = ("authors", "random")
 # The authors drew their split without a seed. These are the numbers of their rows in the original
 # tables, in their order.
 AUTHORS_ROWS = {
@@ -53,8 +52,8 @@ def check(of: str = "", options: dict | None = None, **_) -> None:
     """ValueError if the data set does not take the options."""
     if not of:
         return
-    module, given = inspect.getmodule(datasets.loader(of)), options or {}
-    takes = inspect.signature(module.load, eval_str=True).parameters
+    loader, given = datasets.loader(of), options or {}
+    module, takes = inspect.getmodule(loader), inspect.signature(loader, eval_str=True).parameters
     unknown = ", ".join(sorted(set(given) - (takes.keys() - {"random_state"})))
     if unknown:
         raise ValueError(f"options: {of} has no parameter {unknown}; it has {', '.join(takes)}")
@@ -113,10 +112,10 @@ def load(
     Raises
     ------
     ValueError
-        If there is no such data set or split, or the share is not between 0 and 1.
+        If there is no such data set or split of its authors, or no row is left for training.
     """
-    if split not in SPLITS:
-        raise ValueError(f"split={split!r}: expected one of {', '.join(SPLITS)}")
+    if split not in ("random", "authors"):
+        raise ValueError(f"split={split!r}: expected random or authors")
     if not 0 < test_share < 1:
         raise ValueError(f"test_share is {test_share}: expected a number between 0 and 1")
     check(_checked_name(of), options)

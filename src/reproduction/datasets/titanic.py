@@ -35,15 +35,7 @@ def load(
         A feature whose values are shuffled among the rows; none if empty.
     random_state : int
         Seed of both draws.
-
-    Raises
-    ------
-    ValueError
-        If there is no such feature, or `share` is out of range.
     """
-    if shuffled and shuffled not in FEATURES:
-        names = ", ".join(FEATURES)
-        raise ValueError(f"titanic has no feature {shuffled!r} to shuffle: expected one of {names}")
     random = np.random.default_rng(random_state)
     table = sample(TABLE.read().dropna(subset="Age"), share, random)
     features = table[list(FEATURES)].assign(Sex=table["Sex"].map(SEXES.index))

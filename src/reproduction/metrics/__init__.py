@@ -1,18 +1,22 @@
-"""Metrics: one file each, found by its file name, with ``compute(attributions, ...) -> DataFrame``.
+"""Metrics, found by name, with ``compute(attributions, ...) -> DataFrame``.
 
-`attributions` maps the names of the run's importances to their `Attribution` or `Importance`; a
-metric that does not say what they are does not use them. It may also take the run's ``data``, the
-rows that are explained, and ``training``, those that the model was fitted on (`Dataset`), its
-``forest``, its ``estimator``, not fitted, ``refit``, which fits the model of the run to other rows,
-and ``random_state``. The rows of the result are tidy, with features by their names. A module also
-declares its columns: ``KEYS`` tell the rows of one run apart, the one that curves are drawn by
-first; ``VALUES`` are numbers that can be drawn, the first by default. The names ``run``,
+A file is one metric, which has the name of the file, or a family of them, see `FAMILIES`: there
+each metric is a function of its name, and declares by `declared` what others do by constants of
+their file. `attributions` maps the names of the run's importances to their `Attribution` or
+`Importance`; a metric that does not say what they are does not use them. It may also take the run's
+``data``, the rows that are explained, and ``training``, those that the model was fitted on
+(`Dataset`), its ``forest`` (`Forest`), its ``estimator``, not fitted, ``refit``, ``(X, y) -> fitted
+model``, which fits the model of the run to other rows, and ``random_state``. The rows of the result
+are tidy, with features by their names.
+
+A metric declares its columns: ``KEYS`` tell the rows of one run apart, the one that curves are
+drawn by first; ``VALUES`` are numbers that can be drawn, the first by default. The names ``run``,
 ``metric``, ``data``, ``model``, ``repeat`` and ``variant`` are columns of sweeps. A metric that has
 no rows without importances declares how many it needs as ``IMPORTANCES``, and one that measures the
 results of one method alone names it as ``METHOD``; planning refuses an experiment without them.
 ``SCORES`` of ``"global"`` says that a metric takes one output of every importance, and of
 ``"local"`` that it takes importances that explain rows by one output. Planning also refuses an
-empty list for a parameter, unless that is the default or the module names it in ``MAY_BE_EMPTY``.
+empty list for a parameter, unless that is the default or the metric names it in ``MAY_BE_EMPTY``.
 ``REQUIRES`` says what the model must be, as for importances. What the rows of the data set decide
 is checked by a function ``check(load, ...)`` of parameters of the recipe, which says what is wrong;
 ``load()`` is the `Dataset`.
@@ -20,22 +24,55 @@ is checked by a function ``check(load, ...)`` of parameters of the recipe, which
 
 from reproduction import registry
 
+# File of a family -> its metrics.
+FAMILIES = {
+    "correlations": ("class_correlation", "row_correlation", "row_correlation_summary"),
+    "clusterings": ("cluster_bars", "clustering_r2"),
+    "errors": (
+        *("cross_validated_error", "randomized_error", "randomized_first"),
+        *("removed_error", "removed_first"),
+    ),
+    "gaps": ("order_gaps", "pgi2", "pgi2_bound", "pgi2_optimum", "pgi_agreement"),
+    "greedy": ("ranking_changes", "topk_agreement"),
+    "scores": (
+        *("additivity", "global_scores", "known_truth", "local_scores", "local_values"),
+        "relevance_auc",
+    ),
+    "trees": ("mdi_by_depth", "measures", "model_card", "single_children"),
+}
+_FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}
+
 
 def available() -> list[str]:
     """Names of the metrics."""
-    return registry.names(__name__)
+    return sorted({*registry.names(__name__), *_FAMILY_OF} - {*FAMILIES})
+
+
+def declared(**declarations):
+    """Give a metric of a family its ``KEYS`` and whatever else a file of one metric declares."""
+
+    def declare(compute):
+        vars(compute).update(declarations)
+        return compute
+
+    return declare
 
 
 def metric(name: str):
-    """The ``compute`` function of one metric; ValueError lists the metrics."""
-    return module_of(name).compute
+    """The function of one metric; ValueError lists the metrics."""
+    return module_of(name) if name in _FAMILY_OF else module_of(name).compute
 
 
 def module_of(name: str):
-    """The module of one metric; ValueError lists the metrics."""
-    return registry.load(__name__, name, "metric")
+    """What declares the constants of one metric: its module, or its function in a family.
+
+    ValueError lists the metrics.
+    """
+    if name in _FAMILY_OF:
+        return getattr(registry.load(__name__, _FAMILY_OF[name], "metric"), name)
+    return registry.load(__name__, name, "metric", available())
 
 
 def keys(name: str) -> tuple[str, ...]:
-    """Columns that tell the rows of one run apart, as the module of a metric declares them."""
+    """Columns that tell the rows of one run apart, as a metric declares them."""
     return tuple(getattr(module_of(name), "KEYS", ()))

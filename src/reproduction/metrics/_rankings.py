@@ -1,10 +1,10 @@
-"""Shared by metrics of rankings: names in tables, PGI^2, and leads over a reference."""
+"""Orders of features under any measure, their names in tables, and leads over a reference."""
 
 import numpy as np
 import scipy.stats
 
-from splitcredit.prediction_gap.exact_gap import GapProblem
-from splitcredit.prediction_gap.rankings import first_of_same, of_attribution
+from reproduction.metrics import _scores
+from splitcredit.prediction_gap.rankings import of_attribution
 from splitcredit.results.attribution import Importance
 
 # Resamples behind the intervals of leads: their ends are off by some 1.5 % of their width.
@@ -17,35 +17,49 @@ _STATISTICS = {
 }
 
 
+def row_orders(attributions, n_rows: int) -> dict[str, np.ndarray]:
+    """Features of each of the first rows, the most important first, int64 (n_rows, n_features).
+
+    A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
+    better than noise.
+    """
+    return {
+        name: np.tile(_order(computed.values), (n_rows, 1))
+        if isinstance(computed, Importance)
+        else of_attribution(computed)[:n_rows]
+        for name, computed in attributions.items()
+    }
+
+
+def global_orders(attributions) -> dict[str, np.ndarray]:
+    """Features by their scores over all rows, int64 (n_features,)."""
+    return {name: _order(_scores.global_scores(a)[0]) for name, a in attributions.items()}
+
+
+def _order(scores):
+    return np.argsort(-scores, kind="stable")
+
+
 def label(name: str) -> str:
     """Name of an importance's ranking in tables."""
     return "shap" if name == "tree_shap" else name
 
 
 def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[str, np.ndarray]:
-    """Rankings of all importances by their names in tables, int64 (n_rows, n_features) each.
+    """`row_orders` by their names in tables.
 
-    A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
-    better than noise. ValueError if `reference` is not the name of an importance, or if two of them
-    have one name in tables.
+    ValueError if `reference` is not the name of an importance, or two have one name in tables.
     """
     if reference is not None and reference not in attributions:
         names = ", ".join(attributions)
         raise ValueError(f"reference={reference!r}: the run has {names}")
-    ranked = {label(name): _ranking(computed, n_rows) for name, computed in attributions.items()}
+    ranked = {label(name): order for name, order in row_orders(attributions, n_rows).items()}
     if len(ranked) < len(attributions):
         raise ValueError(
             "the importances tree_shap and shap are both called shap in tables of rankings: leave "
             "one of them out of the experiment, or give it another name"
         )
     return ranked
-
-
-def _ranking(computed, n_rows):
-    if isinstance(computed, Importance):
-        order = np.argsort(-computed.values, kind="stable")
-        return np.tile(order, (n_rows, 1))
-    return of_attribution(computed)
 
 
 def reference_of(attributions, reference: str | None) -> str:
@@ -60,66 +74,13 @@ def greedy(attributions) -> dict:
     return {name: a for name, a in attributions.items() if a.method == "pg2_greedy"}
 
 
-def pgi2(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.ndarray]:
-    """PGI^2 of several rankings of the same rows, with normal noise; or PGU^2, if not `important`.
-
-    The same bytes as `splitcredit.faithfulness` gives, but a set that several rankings begin with,
-    such as all features, is measured once.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows (n_rows, n_features)
-    ranked : dict of str to int64 (at least n_rows, n_features)
-        Of these rows and, maybe, more.
-    sigma : float
-        Standard deviation of the noise, in units of the features.
-    output : int, optional
-        As `splitcredit.faithfulness` has it.
-    important : bool
-        Whether the first features of a ranking are perturbed, or all but these.
-
-    Returns
-    -------
-    dict of str to float64 (n_rows,), in squared units of the prediction
-    """
-    n, d = X.shape
-    places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
-    firsts = np.arange(1, d + 1)[:, None]
-    masks = np.concatenate([(place[:, None, :] < firsts) == important for place in places], axis=1)
-    first_index = first_of_same(masks)
-    # A repeated set is replaced by the empty set, whose gap takes no time.
-    masks &= (first_index == np.arange(masks.shape[1]))[:, :, None]
-    gaps = np.take_along_axis(
-        GapProblem(forest, None, sigma, output).gaps(X, masks), first_index, axis=1
-    )
-    blocks = np.split(gaps, len(ranked), axis=1)
-    return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
-
-
 def lead(values, reference, statistic: str, random_state: int) -> dict[str, float]:
-    """Statistic of `values` minus that of the reference: ``lead``, and its interval.
+    """Statistic of `values` minus the one of the reference: ``lead``, and its interval.
 
-    A resample takes the same rows of both, so what makes a row hard for both cancels.
-
-    Parameters
-    ----------
-    values, reference : float (n_rows,)
-        Of the same rows; squared errors for ``"rmse"``.
-    statistic : {"mean", "rmse"}
-    random_state : int
-        The same gives the same resamples.
-
-    Returns
-    -------
-    dict
-        ``lead``, ``low`` and ``high``: the 95 % percentile interval of the bootstrap over the
-        rows, NaN for a single row.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of rows differ.
+    ``low`` and ``high`` are the 95 % percentile interval of the bootstrap over the rows, NaN for a
+    single row. A resample takes the same rows of both, so what makes a row hard for both cancels.
+    `values` and `reference` are (n_rows,), squared errors for the statistic ``"rmse"``, not for
+    ``"mean"``.
     """
     if values is reference:
         return dict.fromkeys(("lead", "low", "high"), 0.0)

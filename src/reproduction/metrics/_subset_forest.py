@@ -25,18 +25,9 @@ from splitcredit.models.forest import LEAF, Forest, array_hash
 class SubsetForest:
     """A forest on columns made for it: one for each continuous feature and subset of categories.
 
-    Sums over the splits of a feature are sums over its columns, see `by_feature`.
-
-    Parameters
-    ----------
-    forest : Forest
-        Its features are the columns.
-    rows : float64 (n_samples, n_columns)
-        The training rows: values of continuous features, and for a subset 0 where the category is
-        in it, else 1.
-    feature_of : int64 (n_columns,)
-        The feature that a column was made of.
-    n_features : int
+    Its features are the columns. `rows` (n_samples, n_columns) are the training rows: values of
+    continuous features, and for a subset 0 where the category is in it, else 1. `feature_of`
+    (n_columns,) is the feature that a column was made of.
     """
 
     forest: Forest
@@ -50,22 +41,11 @@ class SubsetForest:
 
 
 def grow(X, y, n_trees: int, mtry: int, seed) -> SubsetForest:
-    """Grow a forest of unpruned trees on bootstrap samples.
+    """Grow a forest of unpruned trees on bootstrap samples; y is 0 or 1.
 
-    Parameters
-    ----------
-    X : float64 (n_samples, n_features)
-        A feature is one of categories if all its values are whole numbers, else it is continuous.
-    y : int (n_samples,)
-        0 or 1.
-    n_trees, mtry : int
-    seed : int or sequence of int
-
-    Raises
-    ------
-    ValueError
-        If y has other values or one only, a feature has more than 63 categories, or `mtry` is not
-        in 1 to n_features.
+    A feature is one of categories if all its values are whole numbers, else it is continuous.
+    ValueError if y has other values or one only, a feature has more than 63 categories, or `mtry`
+    is not in 1 to n_features.
     """
     X, y = np.asarray(X, np.float64), np.asarray(y)
     n_samples, n_features = X.shape
@@ -119,12 +99,7 @@ def _split_level(nodes, rows, features, mtry, random):
     impure = (ones > 0) & (ones < total)
     place = np.cumsum(impure) - 1
     rows = {name: values[impure[node]] for name, values in rows.items()}
-    node, level, total, ones = (
-        place[node[impure[node]]],
-        level[impure],
-        total[impure],
-        ones[impure],
-    )
+    node, level = place[node[impure[node]]], level[impure]
     if not len(level):
         return rows
     is_candidate = np.zeros((len(level), len(features)), bool)
@@ -142,15 +117,11 @@ def _split_level(nodes, rows, features, mtry, random):
 
 
 def _best_cuts(feature, j, drawing_nodes, node, rows, random):
-    """Best cut of one feature in the nodes that drew it.
+    """Criterion (n_drawing,) of the best cut of a feature in the nodes that drew it, and its left.
 
-    Returns
-    -------
-    criterion : (n_drawing,)
-        sum over the children and classes of (rows of the class)^2 / rows: largest where the
-        impurity is least. -inf if the feature has one value in the node.
-    left : bool (n_drawing, n_values)
-        Which values go left.
+    The criterion is the sum over the children and classes of (rows of the class)^2 / rows: largest
+    where the impurity is least, and -inf if the feature has one value in the node. The values that
+    go left are bool (n_drawing, n_values).
     """
     k = len(feature.values)
     place = np.full(node.max() + 1 if len(node) else 0, -1)

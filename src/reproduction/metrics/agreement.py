@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from reproduction.metrics.trees import tree_depths
 from reproduction.parameters import ImportanceName
-from splitcredit.models.forest import LEAF
-from splitcredit.results.attribution import Attribution
 
 KEYS = ("measure", "peer")
 VALUES = ("value", "scale", "limit", "limit_float64")
@@ -15,20 +14,17 @@ IMPORTANCES = 1
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24}
 # Probability that the largest of all differences exceeds its limit by chance.
 _PROBABILITY = 1e-3
-_OF_IMPURITIES = ("mdi", "local_mdi")
 
 
 def compute(
     attributions, forest, pairs: list[tuple[ImportanceName, ImportanceName]]
 ) -> pd.DataFrame:
-    """Largest difference of each pair, and the difference that rounding or sampling explains.
+    """Largest difference of each pair, and the difference that rounding explains.
 
     Parameters
     ----------
-    attributions : dict of str to Attribution or Importance
-    forest : Forest
     pairs : list of [str, str]
-        One of the library and one of another package, of the same rows and outputs.
+        A measure of rows by the library and by another package, of the same rows and outputs.
 
     Returns
     -------
@@ -37,29 +33,22 @@ def compute(
 
         - ``measure`` and ``peer``, the names of the two; ``package``, ``version``, and
           ``arithmetic``, in which it adds up;
-        - ``n_rows`` that are explained, 0 of a global measure; ``n_values`` compared; ``n_trees``
-          and ``depth`` of the deepest of them;
+        - ``n_rows`` that are explained; ``n_values`` compared; ``n_trees`` and ``depth`` of the
+          deepest of them;
         - ``value``: the largest absolute difference; ``scale``: the largest absolute value;
-        - ``basis``: ``rounding``, or ``monte-carlo`` where the package samples;
         - ``limit`` and ``limit_float64``: of the difference, in the package's arithmetic, and if it
-          were float64; see Notes. Where it samples, ``value`` and both limits are in its standard
-          errors.
-
-    Raises
-    ------
-    ValueError
-        If the two of a pair have different shapes, or the second is of no other package.
+          were float64; see Notes.
 
     Notes
     -----
     A value of a mean or sum over trees is made by n additions, a split on the path of the row each,
-    n being the sum of the trees' depths (all nodes, for a global measure). If partial sums stay
-    below S, the sum of the trees' largest values, each operation errs by at most u S, u being the
-    unit roundoff. Roundings that are independent and zero on average then add up to more than
-    lambda sqrt(n) u S with probability below 2 exp(-lambda^2 / 2) (Azuma's inequality; Higham and
-    Mary, "A new approach to probabilistic rounding error analysis", 2019). Lambda is such that the
-    largest of N values exceeds that with probability below 0.001. The limit is the sum of the two
-    sides', ours in float64. The same lambda bounds sampled values in standard errors.
+    n being the sum of the trees' depths. If partial sums stay below S, the sum of the trees'
+    largest values, each operation errs by at most u S, u being the unit roundoff. Roundings that
+    are independent and zero on average then add up to more than lambda sqrt(n) u S with probability
+    below 2 exp(-lambda^2 / 2) (Azuma's inequality; Higham and Mary, "A new approach to
+    probabilistic rounding error analysis", 2019). Lambda is such that the largest of N values
+    exceeds that with probability below 0.001. The limit is the sum of the two sides', ours in
+    float64.
     """
     rows = []
     for measure, peer in pairs:
@@ -76,53 +65,20 @@ def compute(
 
 
 def _compared(ours, theirs, forest):
-    difference, size = np.abs(ours.values - theirs.values), ours.values.size
-    local, arithmetic = isinstance(ours, Attribution), theirs.parameters["arithmetic"]
-    depth = depths(forest)
-    factor = np.sqrt(2 * np.log(2 * size / _PROBABILITY))
-    sampled = not local and np.isfinite(theirs.standard_error).any()
-    if sampled:
-        basis, value = "monte-carlo", _in_errors(difference, theirs.standard_error).max()
-        limits = {name: factor for name in UNIT_ROUNDOFF}
-    else:
-        basis, value = "rounding", difference.max()
-        n = depth.sum() if local else forest.n_nodes
-        node_values = forest.impurity[:, None] if ours.method in _OF_IMPURITIES else forest.value
-        largest = np.maximum.reduceat(np.abs(node_values).max(axis=1), forest.tree_offsets[:-1])
-        total = largest.mean() if forest.aggregate == "mean" else largest.sum()
-        our_roundoff = UNIT_ROUNDOFF["float64"]
-        limits = {
-            name: factor * np.sqrt(n) * total * (our_roundoff + u)
-            for name, u in UNIT_ROUNDOFF.items()
-        }
+    arithmetic, depth = theirs.parameters["arithmetic"], tree_depths(forest)
+    node_values = forest.impurity[:, None] if ours.method == "local_mdi" else forest.value
+    largest = np.maximum.reduceat(np.abs(node_values).max(axis=1), forest.tree_offsets[:-1])
+    total = largest.mean() if forest.aggregate == "mean" else largest.sum()
+    factor = np.sqrt(2 * np.log(2 * ours.values.size / _PROBABILITY)) * np.sqrt(depth.sum()) * total
+    our_roundoff = UNIT_ROUNDOFF["float64"]
     return {
         **{name: theirs.parameters[name] for name in ("package", "version", "arithmetic")},
-        "n_rows": len(ours.values) if local else 0,
-        "n_values": size,
+        "n_rows": len(ours.values),
+        "n_values": ours.values.size,
         "n_trees": forest.n_trees,
         "depth": depth.max(),
-        "value": value,
+        "value": np.abs(ours.values - theirs.values).max(),
         "scale": np.abs(ours.values).max(),
-        "basis": basis,
-        "limit": limits[arithmetic],
-        "limit_float64": limits["float64"],
+        "limit": factor * (our_roundoff + UNIT_ROUNDOFF[arithmetic]),
+        "limit_float64": factor * (our_roundoff + our_roundoff),
     }
-
-
-def _in_errors(difference, errors):
-    """Differences over their errors; of features that no sample varies, 0 or infinity."""
-    without_error = np.where(difference > 0, np.inf, 0.0)
-    return np.divide(difference, errors, out=without_error, where=errors > 0)
-
-
-def depths(forest) -> np.ndarray:
-    """Splits on the longest path of each tree, int64 (n_trees,)."""
-    n_levels = np.zeros(forest.n_trees, np.int64)
-    tree, nodes = np.arange(forest.n_trees), forest.tree_offsets[:-1]
-    while len(nodes):
-        inner = forest.feature[nodes] != LEAF
-        tree, nodes = tree[inner], nodes[inner]
-        n_levels[np.unique(tree)] += 1
-        tree = np.concatenate([tree, tree])
-        nodes = np.concatenate([forest.left[nodes], forest.right[nodes]])
-    return n_levels

@@ -23,7 +23,7 @@ CHUNK = 4096
 def check(load, n_pairs, counts) -> str:
     """What is wrong with the sizes of a recipe; empty if there is nothing.
 
-    The data set is loaded only where there are few pairs: reading it takes longer than the check.
+    The data set is read only where there are few pairs: that takes longer than the check.
     """
     if n_pairs < 1000 and n_pairs < (n_features := load().X.shape[1]):
         return f"n_pairs: {n_pairs} is not allowed; expected at least the {n_features} features"
@@ -44,9 +44,6 @@ def compute(
 
     Parameters
     ----------
-    forest : Forest, with one output
-    data : Dataset
-        Rows that pairs are made with.
     sigmas : sequence of float
         Standard deviations of the normal noise, in units of the features.
     n_pairs : int
@@ -65,11 +62,6 @@ def compute(
         squared units of the prediction, ``zero_share``, the share of the exact PG^2 that are 0, and
         ``standard_error`` of the NMAE: that of a ratio, from its spread over the 64 streams, as
         pairs that share one are not independent; NaN if there are fewer than two.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer pairs than features, or counts do not rise.
     """
     rows, sets = pairs(len(data.X), forest.n_features, n_pairs, random_state)
     X = forest.prepare(data.X)[rows]
@@ -97,21 +89,10 @@ def compute(
 
 
 def pairs(n_rows: int, n_features: int, n_pairs: int, random_state: int = 0):
-    """Pairs of a row and a set of features, the sizes equally often.
+    """Pairs of a row, int64 (n,), and a set of features, bool (n, n_features); sizes rise.
 
-    Parameters
-    ----------
-    n_rows, n_features : int
-    n_pairs : int
-        ``n_pairs // n_features`` of each size 1, 2, ..., n_features.
-    random_state : int
-
-    Returns
-    -------
-    rows : int64 (n,)
-        Each drawn uniformly.
-    sets : bool (n, n_features)
-        Each drawn uniformly from those of its size; sizes rise.
+    Rows are drawn uniformly, and sets from those of their size, ``n_pairs // n_features`` of each
+    size 1, 2, ..., n_features.
     """
     if n_pairs < n_features:
         raise ValueError(f"n_pairs is {n_pairs}: at least one a size, {n_features}")
@@ -147,16 +128,9 @@ def _frame(sigma, method, counts, estimates, exact):
 
 
 def standard_errors(estimates, exact) -> np.ndarray:
-    """Standard errors of the NMAE of each count, that of a ratio of sums over streams.
+    """Standard errors of the NMAE of each count, as a ratio of sums over streams, (n_counts,).
 
-    Parameters
-    ----------
-    estimates : float64 (n_pairs, n_counts)
-    exact : float64 (n_pairs,)
-
-    Returns
-    -------
-    float64 (n_counts,)
+    `estimates` are (n_pairs, n_counts), `exact` (n_pairs,).
     """
     stream = np.arange(len(exact)) % N_STREAMS
     n = min(N_STREAMS, len(exact))

@@ -8,7 +8,7 @@ scores that add up over splits, and AIR, which is made of them.
 import numpy as np
 import pandas as pd
 
-from reproduction.metrics import _subset_forest, single_children
+from reproduction.metrics import _subset_forest, trees
 from reproduction.parameters import Seed
 from splitcredit.measures import penalized_gini
 
@@ -37,15 +37,15 @@ def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.Dat
     training : Dataset
         Two classes, 0 and 1. Features with whole numbers only are categories.
     estimator : unfitted RandomForestClassifier
-        Its `n_estimators`, `max_features` and `random_state` are those of the forests.
+        Has the `n_estimators`, `max_features` and `random_state` of the forests.
     random_state : int
         Seed of the permutation of AIR.
 
     Returns
     -------
     DataFrame
-        One row a measure and feature: ``importance``, ``feature``, its name, and ``value``,
-        in rows times impurity; and the numbers of `single_children`.
+        One row a measure and feature: ``importance``, ``feature`` and ``value``, in rows times
+        impurity; and the numbers of `single_children`.
     """
     X, y = np.asarray(training.X), np.asarray(training.y)
     scores = _scores(X, y, estimator, SETTINGS, "forest")
@@ -73,5 +73,6 @@ def _scores(X, y, estimator, settings, purpose):
     grown = _subset_forest.grow(X, y, estimator.n_estimators, max(1, int(k)), seed)
     computed = penalized_gini.importances(grown.forest, grown.rows, y, settings)
     values = {name: importance.values for name, importance in computed.items()}
-    values[single_children.NAME] = single_children.in_a_tree(grown.forest, grown.rows, y)
+    children = trees.single_children_in_a_tree(grown.forest, grown.rows, y)
+    values[trees.SINGLE_CHILDREN] = children
     return {name: grown.by_feature(columns) for name, columns in values.items()}

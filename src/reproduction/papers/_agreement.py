@@ -1,4 +1,4 @@
-"""Second opinions on a paper's own models: our values beside those of other packages.
+"""Second opinions on a paper's own models: our values beside those of the papers' programs.
 
 An artefact ``agreement`` of each paper; its experiment names the measures that are compared.
 """
@@ -17,9 +17,6 @@ MEASURES = {
     "tree_shap": "TreeSHAP",
     "shap": "TreeSHAP",
     "tree_shap_interventional": "TreeSHAP, interventional",
-    "mdi": "MDI",
-    "sage_exact": "SAGE, cross-entropy",
-    "sage_mse_exact": "SAGE, mse",
 }
 UNEXPLAINED = "unexplained"
 UNWINDS = "shap unwinds paths, which loses digits with each feature on them"
@@ -29,9 +26,6 @@ _STYLE = {
     "treeinterpreter": ("green", "s"),
     "shap": ("vermilion", "o"),
     "xgboost": ("purple", "^"),
-    "lightgbm": ("blue", "v"),
-    "scikit-learn": ("orange", "D"),
-    "sage-importance": ("sky", "P"),
 }
 # Differences below the spacing of float64 are drawn there.
 _LEAST = 2.0**-56
@@ -40,11 +34,8 @@ _LEAST = 2.0**-56
 def compute(inputs) -> pd.DataFrame:
     """Largest difference of every measure, package and model, with its limits and its cause.
 
-    Returns
-    -------
-    DataFrame
-        The columns of `reproduction.metrics.agreement`, with ``model`` before them, and ``cause``:
-        of a difference above the rounding of float64, else empty.
+    The columns are those of `reproduction.metrics.agreement`, with ``model`` before them, and
+    ``cause``: of a difference above the rounding of float64, else empty.
     """
     tables = []
     for table in inputs.values():
@@ -71,8 +62,6 @@ def _label(row):
 
 def _cause(row):
     """Why a difference is larger than sums in float64 leave it."""
-    if row["basis"] == "monte-carlo":
-        return "draws of the package" if row["value"] <= row["limit"] else UNEXPLAINED
     if row["value"] <= row["limit_float64"]:
         return ""
     if row["arithmetic"] == "float32" and row["value"] <= row["limit"]:
@@ -84,45 +73,35 @@ def _cause(row):
 
 
 def statements(table, named):
-    """Whether packages compute the measures: the largest share of what roundings or draws allow.
+    """Whether packages compute the measures: the largest share of what roundings allow.
 
-    Parameters
-    ----------
-    table : DataFrame
-    named : dict of str to str
-        Measures that the paper's sentences name -> the statement. Another measure is judged under
-        the first of them, and only if its difference has no cause.
+    `named` are the measures that the paper's sentences name, with the statement. Another measure is
+    judged under the first of them, and only if its difference has no cause.
     """
     for (measure, package), rows in table.groupby(["measure", "package"], sort=False):
         unexplained = (rows["cause"] == UNEXPLAINED).any()
         if measure not in named and not unexplained:
             continue
-        basis = rows["basis"].iloc[0]
         most_lost = (_HALF_OF_DIGITS * rows["scale"] / rows["limit"]).max()
-        allowed = "what its draws allow" if basis == "monte-carlo" else "what roundings allow"
         yield finding(
             named.get(measure, next(iter(named.values()))),
             # A cause that is known of a package is not one of a larger difference.
             f"{measure} by {package}" + (", no cause is known" if unexplained else ""),
-            f"largest difference over {allowed}",
+            "largest difference over what roundings allow",
             (rows["value"] / rows["limit"]).max(),
             1.0,
-            basis=basis,
+            basis="rounding",
             possible=(0.0, None),
             expected=(1.0, most_lost) if (rows["cause"] == UNWINDS).any() else None,
         )
 
 
 def draw(table):
-    """Largest difference over the largest value: a line a measure and package, a mark a model.
-
-    Sampled measures are left out: their differences are those of the draws.
-    """
-    rounded = table[table["basis"] == "rounding"]
-    lines = list(dict.fromkeys(zip(rounded["measure"], rounded["package"], strict=True)))
+    """Largest difference over the largest value: a line a measure and package, a mark a model."""
+    lines = list(dict.fromkeys(zip(table["measure"], table["package"], strict=True)))
     figure, axis = panels.subplots(figsize=(8.4, 1.5 + 0.42 * len(lines)))
     for place, (measure, package) in enumerate(lines):
-        rows = rounded[(rounded["measure"] == measure) & (rounded["package"] == package)]
+        rows = table[(table["measure"] == measure) & (table["package"] == package)]
         color, mark = _STYLE[package]
         share = np.maximum(rows["value"] / rows["scale"], _LEAST)
         spread = np.linspace(-0.22, 0.22, len(rows)) if len(rows) > 1 else np.zeros(1)
@@ -137,11 +116,11 @@ def draw(table):
                 style |= {"xytext": (7, 0), "textcoords": "offset points"}
                 white = {"fc": "white", "ec": "none", "pad": 0.5}
                 axis.annotate(text, (x, height), bbox=white, **style)
-    labels = [f"{measure}\n{_release(rounded, package)}" for measure, package in lines]
+    labels = [f"{measure}\n{_release(table, package)}" for measure, package in lines]
     axis.set_yticks(range(len(lines)), labels, fontsize=8)
     axis.set_ylim(len(lines) - 0.5, -0.5)
     axis.set_xscale("log")
-    axis.set_xlim(_LEAST / 2, max(30 * (rounded["limit"] / rounded["scale"]).max(), 1e-5))
+    axis.set_xlim(_LEAST / 2, max(30 * (table["limit"] / table["scale"]).max(), 1e-5))
     for eps, name in ((2.0**-52, "float64"), (2.0**-23, "float32")):
         axis.axvline(eps, color="0.3", lw=0.8, ls=":")
         axis.annotate(

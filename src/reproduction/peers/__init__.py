@@ -1,15 +1,15 @@
-"""Second opinions: the measures of the library as other packages compute them, one file each.
+"""Second opinions: measures of the library as the papers' own programs compute them.
 
-Beside them stand ``random_order``, which any measure should beat, and ``rank``, the public function
-of the library where it is more than the file of its method.
+There is a file for each. Beside them stand ``random_order``, which any measure should beat, and
+``rank``, the public function of the library where it is more than the file of its method.
 
 A file has ``explain(model, forest, X, ...) -> Attribution`` or ``importance(model, forest, ...) ->
 Importance``, and the name of the file is the name that a recipe of an importance gives, beside the
 names of `splitcredit.measures`. `model` is the fitted estimator of the library that grew it:
 the job of the importances fits it anew from its recipe, and checks that it is the one whose
-`forest` was saved. A package that can be handed the trees themselves does without. ``REQUIRES``
-says what the model must be, in the words of `reproduction.planning.checks`. ``parameters`` of
-the result name the package, its release and the type in which it adds up.
+`forest` was saved. ``REQUIRES`` says what the model must be, in the words of
+`reproduction.planning.checks`. ``parameters`` of the result name the package, its release and the
+type in which it adds up.
 """
 
 from reproduction import registry
@@ -26,10 +26,7 @@ def available() -> list[str]:
 def function_of(name: str):
     """The function of a measure, of another package or of the library.
 
-    Raises
-    ------
-    ValueError
-        If there is no such measure; the message lists the measures of the library.
+    ValueError if there is none; the message lists the measures of the library.
     """
     if name not in available():
         return measures.function_of(name)

@@ -17,13 +17,7 @@ REQUIRES = ("model", "forest", "classifier")
 def explain(model, forest, X):
     """Decreases of the impurity along the path of each row, mean over the trees.
 
-    Parameters
-    ----------
-    model : fitted forest of scikit-learn, a classifier
-        It is copied. Impurities are those that scikit-learn keeps.
-    forest : Forest
-        The same, converted; only its names are taken.
-    X : array (n_samples, n_features)
+    The fitted forest of scikit-learn is copied, and only the names are those of `forest`.
     """
     from treeinterpreter import treeinterpreter
 

@@ -16,14 +16,7 @@ def rank(
 ) -> Attribution:
     """Places as values, n_features for the first feature of a ranking and 1 for the last.
 
-    Parameters
-    ----------
-    forest : Forest
-    X : float (n_samples, n_features)
-    scale : float
-        Standard deviation of the normal noise, in units of the features.
-    method : str
-        See `splitcredit.rank`.
+    The noise is normal, and `scale` its standard deviation in units of the features.
     """
     whole = {"top": forest.n_features} if method == "pg2_greedy" else {}
     rankings = splitcredit.rank(forest, X, method, scale=scale, progress=False, **whole).rankings

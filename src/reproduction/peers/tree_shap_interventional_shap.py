@@ -11,18 +11,7 @@ REQUIRES = ("model", "scikit-learn")
 
 
 def explain(model, forest, X, background, output: Literal["predicted"] | Natural = "predicted"):
-    """SHAP values against background rows.
-
-    Parameters
-    ----------
-    model : fitted forest or tree of scikit-learn
-    forest : Forest
-        The same, converted; only its names are taken.
-    X : array (n_samples, n_features)
-    background : array (n_background, n_features)
-    output : "predicted" or int
-        The class that is explained.
-    """
+    """SHAP values of a class against background rows; `forest` gives the names."""
     import shap
 
     rows = np.asarray(X, np.float64)

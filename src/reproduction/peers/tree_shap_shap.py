@@ -11,21 +11,10 @@ REQUIRES = ("model",)
 
 
 def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicted"):
-    """SHAP values of a class, or of a regression.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        Models of scikit-learn are given to shap as they are. Those of XGBoost it would only hand
-        back to XGBoost, so it is given their trees.
-    forest : Forest
-        The same, converted.
-    X : array (n_samples, n_features)
-    output : "predicted" or int
-        The class that is explained.
-    """
+    """SHAP values of a class, or of a regression."""
     import shap
 
+    # Models of XGBoost shap would only hand back to XGBoost, so it is given their trees.
     if type(model).__module__.startswith("sklearn"):
         shap_model, rows = model, np.asarray(X, np.float64)
     else:

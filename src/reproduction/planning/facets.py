@@ -7,8 +7,6 @@ Numbers that agree in all of them are repeats, and are averaged.
 
 from __future__ import annotations
 
-import inspect
-
 from reproduction import metrics
 from reproduction.planning import sweep
 from reproduction.planning.errors import ConfigError, check_in
@@ -76,7 +74,7 @@ def check_columns(config: dict, name: str) -> None:
 
 def columns(metric: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Columns that the file of a metric declares as ``KEYS`` and as ``VALUES``."""
-    module = inspect.getmodule(metrics.metric(metric))
+    module = metrics.module_of(metric)
     return tuple(getattr(module, "KEYS", ())), tuple(getattr(module, "VALUES", ()))
 
 

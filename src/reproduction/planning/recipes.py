@@ -91,8 +91,10 @@ def _optional(hints):
 
 @cache
 def constant(kind: str, name: str, constant_name: str, default=()):
-    """What the module of a data set, importance or metric declares by a name in capitals."""
-    return getattr(inspect.getmodule(_FUNCTIONS[kind](name)), constant_name, default)
+    """What a data set, importance or metric declares by a name in capitals."""
+    is_metric = kind == "metric"
+    declared = metrics.module_of(name) if is_metric else inspect.getmodule(_FUNCTIONS[kind](name))
+    return getattr(declared, constant_name, default)
 
 
 def required(kind: str, name: str) -> list[str]:

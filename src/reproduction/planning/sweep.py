@@ -244,7 +244,10 @@ def _computed(experiment, recipe):
 @cache
 def _takes_seed(dataset):
     """Whether a loader draws rows, by its source: the jobs that gather tables import none."""
-    tree = ast.parse((REPRODUCTION / "datasets" / f"{dataset}.py").read_text(encoding="utf-8"))
+    file = REPRODUCTION / "datasets" / f"{dataset}.py"
+    if not file.is_file():  # Those of scikit-learn are functions of one file, and are not drawn.
+        return False
+    tree = ast.parse(file.read_text(encoding="utf-8"))
     loaders = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "load"]
     names = [a.arg for n in loaders for a in (*n.args.args, *n.args.kwonlyargs)]
     # Of one that is imported, nobody knows.

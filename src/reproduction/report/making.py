@@ -12,24 +12,7 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 def of_artefact(name: str, config: dict, drawn: bool) -> dict:
-    """The command, files and settings with which a reader makes one artefact again.
-
-    Parameters
-    ----------
-    name : str
-        PAPER/ARTEFACT.
-    config : dict
-        The configuration of the run.
-    drawn : bool
-        Whether it has a picture.
-
-    Returns
-    -------
-    dict
-        ``command``, ``rules``, ``module``, ``table``, ``logs``, ``data`` (file of the project to
-        SHA-256), ``configuration`` (files), ``parameters`` and ``experiments``, each of these with
-        its ``name``, ``metrics`` and ``settings``.
-    """
+    """The command, files and settings with which a reader makes PAPER/ARTEFACT again."""
     paper = name.partition("/")[0]
     artefact = config["artefacts"][name]
     inputs: dict[str, list[str]] = {}
@@ -62,14 +45,7 @@ def of_artefact(name: str, config: dict, drawn: bool) -> dict:
 
 
 def of_sweep(name: str, config: dict) -> dict:
-    """The command, files and settings with which a reader makes one sweep again.
-
-    Returns
-    -------
-    dict
-        ``command``, ``table``, ``logs``, ``data``, ``configuration`` (files) and ``experiments``,
-        as in `of_artefact`.
-    """
+    """The command, files and settings with which a reader makes one sweep again."""
     preset = config["preset"]
     experiments = [_experiment(config, name, config["experiments"][name]["metrics"])]
     return {

@@ -14,6 +14,7 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
+import splitcredit
 from reproduction import storage
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -28,22 +29,13 @@ _PACKAGES = (
     "lightgbm",
     "shap",
     "treeinterpreter",
-    "sage-importance",
     "matplotlib",
     "snakemake",
 )
 
 
 def of_run(config: dict, cores) -> dict[str, str]:
-    """Configuration, commit, system and cores of the run, as pairs of a name and a text.
-
-    Parameters
-    ----------
-    config : dict
-        The merged configuration; the manifest has its hash.
-    cores : int or None
-        How many cores Snakemake was given.
-    """
+    """Configuration, commit, system and cores of the run, as pairs of a name and a text."""
     commit = _commit()
     return {
         "Preset": config["preset"],
@@ -59,8 +51,6 @@ def of_run(config: dict, cores) -> dict[str, str]:
 
 def versions() -> dict[str, str]:
     """Installed versions of the packages that the numbers depend on."""
-    import splitcredit
-
     installed = {"splitcredit": splitcredit.__version__}
     for name in _PACKAGES[1:]:
         try:
@@ -71,17 +61,10 @@ def versions() -> dict[str, str]:
 
 
 def seconds_by_rule(folder="results") -> list[dict]:
-    """Jobs, wall seconds, CPU seconds and the largest memory of each rule, from a run's files.
+    """Jobs, wall seconds, CPU seconds and the largest memory of each rule, the slowest rule first.
 
-    Parameters
-    ----------
-    folder : path
-        With ``timing/jobs`` (Snakemake's benchmarks: wall seconds) and ``logs`` (CPU and memory).
-
-    Returns
-    -------
-    list of dict
-        ``rule``, ``jobs``, ``wall`` and ``cpu`` in seconds, ``megabytes``; slowest rule first.
+    The folder of results has ``timing/jobs`` (Snakemake's benchmarks: wall seconds) and ``logs``
+    (CPU and memory).
     """
     benchmarks = Path(folder) / "timing" / "jobs"
     rules: dict[str, dict] = {}

@@ -6,9 +6,11 @@ import statistics
 from functools import cache
 
 import jinja2
+from scipy import stats
 
 from reproduction import claims as claims_module
 from reproduction import storage
+from reproduction.report.texts import CAPTIONS, digits
 
 # Outcome of statements -> the words of a sentence for one of them, and for several.
 _VERBS = {
@@ -27,53 +29,29 @@ class MissingNumber(LookupError):
 
 
 class Numbers:
-    """Functions that the texts of the report can call: each method is one of the templates.
+    """Functions that the texts of the report can call, by the names of `FUNCTIONS`.
 
-    Parameters
-    ----------
-    tables : dict of str to path
-        By PAPER/ARTEFACT.
-    claims : list of dict
-        Rows of the claims tables.
-    config : dict
-        The configuration of the run: texts read sizes from it, as in
-        ``{{ models.extra_trees.n_estimators }}``.
+    `tables` are paths by PAPER/ARTEFACT, and `claims` the rows of the claims tables. Texts also
+    read sizes from `config`, the configuration, as in ``{{ models.extra_trees.n_estimators }}``.
     """
+
+    FUNCTIONS = ("cell", "rows", "least", "most", "median", "mean", "interval", "printed", "tally")
+    FUNCTIONS += ("stated", "outcomes", "repeats", "parameter", "setting")
 
     def __init__(self, tables, claims, config):
         self.tables, self.claims, self.config = tables, claims, config
         self._rows = cache(self._read)
-        self._environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
-        self._environment.filters |= {"digits": digits, "percent": percent, "short": short}
 
     def fill(self, text: str, **names) -> str:
         """The text with its numbers, and with what it calls by further names.
 
-        Raises
-        ------
-        MissingNumber
-            If the run has no such number, because the artefact was not made or is scaled down.
+        MissingNumber if the run lacks one, because the artefact was not made or is scaled down.
         """
         sections = ("datasets", "models", "importances", "metrics")
         names |= {section: self.config.get(section, {}) for section in sections}
-        functions = {
-            "cell": self.cell,
-            "rows": self.rows,
-            "least": self.least,
-            "most": self.most,
-            "median": self.median,
-            "mean": self.mean,
-            "interval": self.interval,
-            "printed": self.printed,
-            "tally": self.tally,
-            "stated": self.stated,
-            "outcomes": self.outcomes,
-            "repeats": self.repeats,
-            "parameter": self.parameter,
-            "setting": self.setting,
-        }
+        names |= {name: getattr(self, name) for name in self.FUNCTIONS}
         try:
-            return self._environment.from_string(text).render(**names, **functions).strip()
+            return CAPTIONS.from_string(text).render(**names).strip()
         except jinja2.UndefinedError as error:
             raise MissingNumber(str(error)) from None
 
@@ -125,8 +103,6 @@ class Numbers:
         means = [statistics.fmean(values) for values in by_repeat.values()]
         if len(means) < 2:
             raise MissingNumber(f"{table}: an interval takes two repeats, there are {len(means)}")
-        from scipy import stats
-
         margin = stats.t.ppf(0.975, len(means) - 1) * statistics.stdev(means) / len(means) ** 0.5
         return f"{digits(statistics.fmean(means), 2)} ± {digits(margin, 2)}"
 
@@ -214,18 +190,3 @@ class Numbers:
 
 def _alike(text, value):
     return text in value if isinstance(value, (list, tuple)) else text == str(value)
-
-
-def digits(value, after_point: int = 0) -> str:
-    """A number with `after_point` digits after the point, and with a typographic minus."""
-    return f"{float(value):.{after_point}f}".replace("-", "−")
-
-
-def percent(value, after_point: int = 0) -> str:
-    """A share in percent."""
-    return f"{digits(100 * float(value), after_point)} %"
-
-
-def short(value) -> str:
-    """A number with three significant digits."""
-    return f"{float(value):.3g}".replace("-", "−")

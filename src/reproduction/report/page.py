@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jinja2
-
 from reproduction import storage
 from reproduction.claims import (
     CLOCK,
@@ -18,9 +16,16 @@ from reproduction.claims import (
     outcomes,
     parse_cell,
 )
-from reproduction.claims_summary import VALUE_VERDICTS, counts, statement_counts, totals
+from reproduction.claims_summary import (
+    VALUE_VERDICTS,
+    counts,
+    standing,
+    statement_counts,
+    totals,
+)
 from reproduction.report import making, pictures, texts
-from reproduction.report.numbers import Numbers, digits, short
+from reproduction.report.numbers import Numbers
+from reproduction.report.texts import is_number
 
 MEANINGS = {
     "equal": "Our value rounds to the printed text.",
@@ -41,7 +46,7 @@ OUTCOME_MEANINGS = {
     "undecided": "No check holds, because every interval includes its limit.",
     "not judged": "No check was made at this scale.",
 }
-# Verdicts that the list of contents marks.
+# The verdicts that a reader looks for first.
 _DEVIATIONS = ("unexplained", OUTSIDE, "differs")
 # Tables of ours with more rows than this are named and not shown; without a picture there is
 # nothing else to see.
@@ -67,28 +72,11 @@ def render(
 ) -> str:
     """The report as one HTML text that refers to no other file.
 
-    Parameters
-    ----------
-    claims : list of dict
-        Rows of the claims tables, those of values that are times included.
-    config : dict
-        The merged configuration of the run, with its ``artefacts``.
-    figures : list of paths
-        SVG and PNG files ``.../PAPER/ARTEFACT.svg``.
-    tables : list of paths
-        CSV files ``.../PAPER/ARTEFACT.csv``.
-    manifest, versions : dict of str to str
-        See `reproduction.report.manifest`.
-    seconds : list of dict
-        Jobs and seconds by rule, see `reproduction.report.manifest.seconds_by_rule`.
-    bench : list of dict
-        Rows of the benchmarks against other packages, if they were run.
-    incomplete : sequence of dict of str to str
-        Artefacts that this run did not finish: ``artefact``, ``log`` and ``reason``.
-    incomplete_sweeps : sequence of dict of str to str
-        Likewise sweeps: ``sweep``, ``log`` and ``reason``.
-    sweeps : list of dict
-        See `reproduction.report.sweeps.sections`.
+    `claims` are rows of the claims tables, those of times included; `figures` and `tables` files
+    ``.../PAPER/ARTEFACT.svg``, ``.png`` and ``.csv``; `manifest`, `versions` and `seconds` what
+    `reproduction.report.manifest` gives; `bench` rows of the benchmarks against other packages.
+    `incomplete` and `incomplete_sweeps` name what this run did not finish, by ``artefact`` or
+    ``sweep``, ``log`` and ``reason``; `sweeps` is from `reproduction.report.sweeps.sections`.
     """
     # Optional artefacts are shown if they were made.
     images = pictures.by_artefact(figures)
@@ -102,35 +90,32 @@ def render(
     ]
     numbers = Numbers(own_tables, claims, config)
     context = _Context(config, images, own_tables, judged, reasons, numbers)
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            preset=config["preset"],
-            paper_scale=config["paper_scale"],
-            incomplete=incomplete,
-            incomplete_sweeps=incomplete_sweeps,
-            unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
-            n_artefacts=len(names),
-            n_figures=sum(name in images for name in names),
-            n_tables=sum(name in own_tables for name in names),
-            meanings=MEANINGS,
-            outcome_meanings=OUTCOME_MEANINGS,
-            totals=totals(claims),
-            outside=[claim for claim in claims if claim["verdict"] == OUTSIDE],
-            value_verdicts=VALUE_VERDICTS,
-            counts=counts(claims),
-            outcomes=OUTCOMES,
-            statement_counts=statement_counts(claims),
-            papers=[context.paper(paper, names) for paper in _papers(names)],
-            claims=claims,
-            manifest=manifest or {},
-            versions=versions or {},
-            seconds=seconds,
-            bench=bench,
-            sweeps=sweeps,
-            parts=texts.PARTS,
-        )
+    shown = [context.paper(paper, names) for paper in _papers(names)]
+    return _PAGES.get_template("report.html").render(
+        preset=config["preset"],
+        paper_scale=config["paper_scale"],
+        incomplete=incomplete,
+        incomplete_sweeps=incomplete_sweeps,
+        unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
+        n_artefacts=len(names),
+        n_figures=sum(name in images for name in names),
+        n_tables=sum(name in own_tables for name in names),
+        meanings=MEANINGS,
+        outcome_meanings=OUTCOME_MEANINGS,
+        totals=totals(claims),
+        outside=[claim for claim in claims if claim["verdict"] == OUTSIDE],
+        value_verdicts=VALUE_VERDICTS,
+        counts=counts(claims),
+        outcomes=OUTCOMES,
+        statement_counts=statement_counts(claims),
+        papers=shown,
+        claims=claims,
+        manifest=manifest or {},
+        versions=versions or {},
+        seconds=seconds,
+        bench=bench,
+        sweeps=sweeps,
+        parts=texts.PARTS,
     )
 
 
@@ -175,6 +160,7 @@ class _Context:
             "found": self._filled(account.get("found", "")),
             "headlines": [self._headline(entry) for entry in account.get("headlines", [])],
             "statements": self._statements(paper, rows),
+            "standing": standing(rows),
             "artefacts": [self.artefact(name, captions.get(name, {})) for name in names_of_paper],
         }
 
@@ -196,7 +182,7 @@ class _Context:
             "timed": definition.get("timed", False),
             "stand_in": definition.get("stand_in", ""),
             "incomplete": self.reasons.get(name),
-            "deviations": {v: n for v, n in _tally(rows).items() if v in _DEVIATIONS},
+            "deviations": _tally(row for row in rows if _is_marked(row)),
             "picture": picture,
             # A title may be a user's: only texts of the project are filled.
             "alt": self._filled(caption["alt"])["text"]
@@ -254,34 +240,16 @@ class _Context:
         return {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}
 
 
-def _environment():
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(texts.TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {
-        "cell": _cell,
-        "tolerance": _tolerance,
-        "ours": _ours,
-        "is_number": _is_number,
-        "is_statement": is_statement,
-        "by_paper_and_verdict": _by_paper_and_verdict,
-        "place": _place,
-        "artefact_of": lambda claim: f"{claim['paper']}/{claim['artefact']}",
-        "digits": digits,
-        "short": lambda text: short(text) if _is_number(text) else text,
-        "seconds": _seconds,
-    }
-    return environment
-
-
 def _place(name):
     """Where a link to a file of the project leads, or to a test, from ``results/report.html``."""
     file = name.partition("::")[0]
     return file.removeprefix("results/") if file.startswith("results/") else f"../{file}"
+
+
+def _is_marked(claim):
+    """Whether the list of contents marks a row: it counts values as the tiles do, each once."""
+    is_counted = claim["variant"] == "published" and not is_statement(claim)
+    return claim["verdict"] == "unexplained" or (is_counted and claim["verdict"] == "differs")
 
 
 def _tally(rows):
@@ -308,13 +276,9 @@ def _ours(claim):
     return _rounded(claim["ours"], claim["printed"]) + interval
 
 
-def _is_number(text):
-    return number(str(text)) is not None
-
-
 def _rounded(ours, printed):
     """Ours with two digits more than printed, if it has any; the table has all of them."""
-    if not (_is_number(printed) and _is_number(ours)):
+    if not (is_number(printed) and is_number(ours)):
         return str(ours)
     after_point = max(-number(printed).as_tuple().exponent, 0)
     if after_point > 0 or not float(ours).is_integer():
@@ -328,3 +292,16 @@ def _seconds(value):
     if value >= 120:
         return f"{value / 60:.1f} min"
     return f"{value:.1f} s" if value >= 1 else f"{value:.2f} s"
+
+
+_PAGES = texts.PAGES
+_PAGES.filters |= {
+    "cell": _cell,
+    "tolerance": _tolerance,
+    "ours": _ours,
+    "is_statement": is_statement,
+    "by_paper_and_verdict": _by_paper_and_verdict,
+    "place": _place,
+    "artefact_of": lambda claim: f"{claim['paper']}/{claim['artefact']}",
+    "seconds": _seconds,
+}

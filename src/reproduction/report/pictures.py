@@ -24,12 +24,8 @@ def embed(paths) -> dict:
     """The smallest of the files as a data URI, with its width and height in pixels of CSS.
 
     A file that says how large it is in inches or points is shown at that size, so that letters of
-    9 points have 9 points on the page; of others a pixel is a pixel.
-
-    Raises
-    ------
-    ValueError
-        If a file is neither SVG nor PNG.
+    9 points have 9 points on the page; of others a pixel is a pixel. ValueError if a file is
+    neither SVG nor PNG.
     """
     paths = [Path(path) for path in paths]
     for path in paths:

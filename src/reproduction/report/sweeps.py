@@ -9,22 +9,10 @@ from reproduction.report.numbers import Numbers
 
 
 def sections(config: dict, tables, figures) -> list[dict]:
-    """The section of each sweep, in the order of the tables.
+    """The section of each sweep, in the order of the tables ``.../EXPERIMENT.csv``.
 
-    Parameters
-    ----------
-    config : dict
-        The configuration of the run.
-    tables : list of paths
-        CSV files ``.../EXPERIMENT.csv``, a row a number, of all metrics.
-    figures : list of paths
-        SVG and PNG files ``.../experiments/EXPERIMENT.svg``.
-
-    Returns
-    -------
-    list of dict
-        ``name``, ``title``, ``picture``, ``alt``, ``caption``, ``findings`` and ``making``; the
-        words are those of ``sweeps.yaml``, without which a sweep has its figure alone.
+    Its words are those of ``sweeps.yaml``, without which a sweep has its figure alone, an SVG or
+    PNG file ``.../experiments/EXPERIMENT.svg``.
     """
     paths = {Path(path).stem: Path(path) for path in tables}
     images = pictures.by_artefact(figures)

@@ -1,4 +1,4 @@
-"""The captions and accounts beside the papers' code, and the templates of the report."""
+"""The captions and accounts beside the papers' code, and how templates of the report are filled."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 from functools import cache
 from pathlib import Path
 
+import jinja2
 import yaml
 
 from reproduction import papers
+from reproduction.claims import number
 
-TEMPLATES = Path(__file__).parent / "templates"
 _PAPERS = Path(papers.__file__).parent
 _SWEEPS = Path(__file__).with_name("sweeps.yaml")
 # Parts of a caption, in this order, with the heading of each.
@@ -28,12 +29,7 @@ def captions(paper: str) -> dict[str, dict[str, str]]:
 
 
 def account(paper: str) -> dict:
-    """The claims of a paper, and the findings about them.
-
-    Its keys are ``citation``, ``url``, ``claims``, ``found``, and ``headlines``: a list of
-    discrepancies and misprints, each with ``headline``, ``text`` and ``shown_by``, the artefact
-    that shows it.
-    """
+    """The claims of a paper, and the findings about them: the keys of its account.yaml."""
     return _read(_PAPERS / paper / "account.yaml")
 
 
@@ -62,3 +58,35 @@ def in_order(names) -> list[str]:
 @cache
 def _read(path):
     return (yaml.safe_load(path.read_text(encoding="utf-8")) or {}) if path.is_file() else {}
+
+
+def digits(value, after_point: int = 0) -> str:
+    """A number with `after_point` digits after the point, and with a typographic minus."""
+    return f"{float(value):.{after_point}f}".replace("-", "−")
+
+
+def percent(value, after_point: int = 0) -> str:
+    """A share in percent."""
+    return f"{digits(100 * float(value), after_point)} %"
+
+
+def is_number(text) -> bool:
+    """Whether a text is a finite number."""
+    return number(str(text)) is not None
+
+
+def short(value) -> str:
+    """A number with three significant digits; a text as it is."""
+    return f"{float(value):.3g}".replace("-", "−") if is_number(value) else value
+
+
+# Pages are HTML. Captions are text: what they become is escaped where a page shows it.
+PAGES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=jinja2.select_autoescape(default_for_string=False),
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=jinja2.StrictUndefined,
+)
+PAGES.filters |= {"digits": digits, "percent": percent, "short": short, "is_number": is_number}
+CAPTIONS = PAGES.overlay(trim_blocks=False, lstrip_blocks=False)

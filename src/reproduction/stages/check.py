@@ -27,14 +27,15 @@ def run(arguments):
     lines = claims.unexplained(rows)
     if lines:
         lines.append(
-            f"{len(lines)} of {len(rows)} values differ from print without a known cause: see "
-            f"{arguments.report}, find out why, and add cause and test to claims/rules.yaml"
+            f"failed: {len(lines)} of {len(rows)} values differ from print without a known cause: "
+            f"see {arguments.report}, find out why, and add cause and test to claims/rules.yaml"
         )
     storage.write_text(arguments.log, "".join(f"{line}\n" for line in lines))
     if lines:
         red, reset = (_RED, _PLAIN) if _colored(sys.stderr) else ("", "")
         sys.exit("\n".join(f"{red}{line}{reset}" for line in lines))
-    storage.write_text(arguments.out, "".join(f"{line}\n" for line in claims_summary.lines(rows)))
+    passed = [claims_summary.outcome(rows), *claims_summary.lines(rows)]
+    storage.write_text(arguments.out, "".join(f"{line}\n" for line in passed))
 
 
 def _colored(stream):

@@ -1,52 +1,48 @@
-"""Second opinions: other packages beside the library, and that a wrong value comes out."""
+"""Second opinions: the papers' own programs beside ours, and that a wrong value comes out."""
 
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
 
 import splitcredit
 import twins
 from batches import Batch
 from forests import grow, leaf, random_forest, split
 from reproduction import claims, datasets, models, papers, peers
-from reproduction.metrics import agreement
+from reproduction.metrics import agreement, metric, trees
 from reproduction.papers import _agreement
 from reproduction.papers.lundberg2017 import _deep
-from reproduction.papers.sutera2021 import table4_by_peers
-from reproduction.peers import tree_shap_lightgbm, tree_shap_shap
+from reproduction.papers.sutera2021.table4 import STATISTICS
+from reproduction.peers import tree_shap_shap
 from splitcredit import to_forest
 from splitcredit.measures import function_of
 
 FOREST = {"estimator": "ExtraTreesClassifier", "n_estimators": 10, "criterion": "entropy"}
 BOOSTED = {"estimator": "XGBRegressor", "n_estimators": 10, "max_depth": 4}
-# A measure of the library, its parameters; another package's, its parameters; of which model.
+# A measure of the library, the same by another package, parameters of ours and theirs, the model.
 PAIRS = [
-    ("local_mdi", {}, "local_mdi_treeinterpreter", {}, FOREST),
-    ("saabas", {"output": "predicted"}, "saabas_treeinterpreter", {}, FOREST),
-    ("saabas", {"output": 2}, "saabas_treeinterpreter", {"output": 2}, FOREST),
-    ("tree_shap", {"output": "predicted"}, "tree_shap_shap", {}, FOREST),
-    ("tree_shap", {"output": 1}, "tree_shap_lightgbm", {"output": 1}, FOREST),
+    ("local_mdi", "local_mdi_treeinterpreter", {}, {}, FOREST),
+    ("saabas", "saabas_treeinterpreter", {"output": "predicted"}, {}, FOREST),
+    ("saabas", "saabas_treeinterpreter", {"output": 2}, {"output": 2}, FOREST),
+    ("tree_shap", "tree_shap_shap", {"output": "predicted"}, {}, FOREST),
     (
         "tree_shap_interventional",
-        {"output": "predicted"},
         "tree_shap_interventional_shap",
+        {"output": "predicted"},
         {},
         FOREST,
     ),
-    ("mdi", {}, "mdi_sklearn", {}, FOREST),
-    ("saabas", {}, "saabas_xgboost", {}, BOOSTED),
-    ("tree_shap", {}, "tree_shap_xgboost", {}, BOOSTED),
-    ("tree_shap", {}, "tree_shap_shap", {}, BOOSTED),
-    ("tree_shap", {}, "tree_shap_lightgbm", {}, BOOSTED),
+    ("saabas", "saabas_xgboost", {}, {}, BOOSTED),
+    ("tree_shap", "tree_shap_shap", {}, {}, BOOSTED),
 ]
+OF_SHAP = {"package": "shap", "version": "0", "arithmetic": "float64"}
 
 
 @pytest.fixture(scope="module")
 def iris():
-    return datasets.from_sklearn(load_iris())
+    return datasets.load({"dataset": "iris"})
 
 
 def run_of(tmp_path, data, recipe):
@@ -58,47 +54,59 @@ def forest_of(data, recipe):
     return to_forest(models.fit(recipe, data.X, data.y), X_train=data.X)
 
 
-@pytest.mark.parametrize(
-    ("ours", "our_parameters", "peer", "their_parameters", "recipe"),
-    PAIRS,
-    ids=[f"{p[0]}-{p[2]}-{i}" for i, p in enumerate(PAIRS)],
-)
-def test_packages_agree_to_rounding_and_one_wrong_value_is_a_finding(
-    tmp_path, iris, ours, our_parameters, peer, their_parameters, recipe
-):
-    explained = run_of(tmp_path, iris, recipe).explained
-    rows = {} if ours == "mdi" else {"n_rows": 40}
-    results = {
-        ours: explained(importance=ours, **our_parameters, **rows),
-        peer: explained(importance=peer, **their_parameters, **rows),
-    }
-    table = compared(results, forest_of(iris, recipe), ours, peer)
-    assert table["cause"].item() in ("", cause_of_single_precision(peer))
-    assert (judged(table)["verdict"], table["n_rows"].item()) == ("holds", 0 if not rows else 40)
-    values = results[peer].values.copy()
-    values.flat[np.abs(values).argmax()] *= 1 + 1e-3
-    results[peer] = replace(results[peer], values=values)
-    table = compared(results, forest_of(iris, recipe), ours, peer)
-    assert table["cause"].item() == _agreement.UNEXPLAINED
-    assert judged(table)["verdict"] == "unexplained"
-
-
-def compared(results, forest, ours, peer):
-    table = agreement.compute(results, forest, [(ours, peer)])
+def compared(ours, theirs, forest, names=("tree_shap", "tree_shap_shap")):
+    table = agreement.compute(dict(zip(names, (ours, theirs), strict=True)), forest, [names])
     table.insert(0, "data", "iris")
     table["model"] = "m"
     return _agreement.compute({"e/agreement": table})
 
 
-def cause_of_single_precision(peer):
-    package = peer.rpartition("_")[2]
-    return f"{package} works in single precision"
-
-
 def judged(table, rules=None):
     findings = _agreement.statements(table, {table["measure"].item(): "s90"})
     (row,) = claims.judge_statements("p", "agreement", findings, {"s90": "it agrees"}, rules or {})
-    return row
+    return row["verdict"]
+
+
+@pytest.mark.parametrize(("ours", "peer", "our_parameters", "their_parameters", "recipe"), PAIRS)
+def test_packages_agree_to_rounding_and_one_wrong_value_is_a_finding(
+    tmp_path, iris, ours, peer, our_parameters, their_parameters, recipe
+):
+    explained = run_of(tmp_path, iris, recipe).explained
+    forest, of_ours = (
+        forest_of(iris, recipe),
+        explained(importance=ours, **our_parameters, n_rows=40),
+    )
+    theirs = explained(importance=peer, **their_parameters, n_rows=40)
+    table = compared(of_ours, theirs, forest, (ours, peer))
+    single = f"{peer.rpartition('_')[2]} works in single precision"
+    assert table["cause"].item() in ("", single)
+    assert (judged(table), table["n_rows"].item()) == ("holds", 40)
+    values = theirs.values.copy()
+    values.flat[np.abs(values).argmax()] *= 1 + 1e-3
+    table = compared(of_ours, replace(theirs, values=values), forest, (ours, peer))
+    assert (table["cause"].item(), judged(table)) == (_agreement.UNEXPLAINED, "unexplained")
+
+
+def test_packages_alone_give_the_printed_cells_of_table4():
+    """Without a value of ours: of led, by the paper's forest."""
+    led = datasets.load({"dataset": "led"})
+    recipe = {"estimator": "ExtraTreesClassifier", "n_estimators": 1000, "max_features": 1}
+    model = models.fit(recipe | {"criterion": "entropy", "random_state": 0}, led.X, led.y)
+    forest = to_forest(model, X_train=led.X)
+    names = {"saabas": "saabas_treeinterpreter", "tree_shap": "tree_shap_shap"}
+    names["local_mdi"] = "local_mdi_treeinterpreter"
+    values = {name: peers.function_of(peer)(model, forest, led.X) for name, peer in names.items()}
+    pairs = [("local_mdi", "saabas"), ("local_mdi", "tree_shap")]
+    cells = metric("row_correlation_summary")(values, pairs, thresholds=(0.9, 0.75))
+    cells = cells.set_index(["versus", "correlation", "statistic"])["value"]
+    printed = {
+        (cell["versus"], cell["correlation"], cell["statistic"]): text
+        for cell, text in papers.printed("sutera2021", "table4")
+        if cell["dataset"] == "led"
+    }
+    assert len(printed) == 4 * len(STATISTICS)
+    for cell, text in printed.items():
+        assert claims.verdict(text, cells[cell], claims.Basis()) == "equal", cell
 
 
 def test_the_known_cause_of_shap_holds_for_lost_digits_and_not_for_wrong_values(iris):
@@ -106,58 +114,34 @@ def test_the_known_cause_of_shap_holds_for_lost_digits_and_not_for_wrong_values(
     rules = {"s90": {"test": "t", "variants": {"TreeSHAP by shap": {"cause": "lost digits"}}}}
     forest = forest_of(iris, FOREST)
     ours = splitcredit.tree_shap(forest, iris.X, output=0)
-    parameters = {"package": "shap", "version": "0", "arithmetic": "float64"}
     for error, verdict in ((0.0, "holds"), (1e-12, "differs"), (1e-4, "unexplained")):
-        theirs = replace(ours, values=ours.values * (1 + error), parameters=parameters)
-        results = {"tree_shap": ours, "tree_shap_shap": theirs}
-        table = compared(results, forest, "tree_shap", "tree_shap_shap")
-        assert judged(table, rules)["verdict"] == verdict
+        theirs = replace(ours, values=ours.values * (1 + error), parameters=OF_SHAP)
+        assert judged(compared(ours, theirs, forest), rules) == verdict
 
 
 @pytest.mark.parametrize(("value", "cause"), [(-0.5, ""), (2.0, ""), (-2.0, _agreement.UNWINDS)])
 def test_no_cause_stands_for_a_share_that_it_does_not_expect(value, cause):
     """Of a limit of 1: below 0, of a package that loses no digits here, and below 0 again."""
-    row = {"measure": "TreeSHAP", "package": "shap", "basis": "rounding", "cause": cause}
+    row = {"measure": "TreeSHAP", "package": "shap", "cause": cause}
     table = pd.DataFrame([{**row, "value": value, "limit": 1.0, "scale": 1e12}])
     rules = {"s90": {"test": "t", "cause": "lost digits"}}
-    assert judged(table, rules)["verdict"] == "unexplained"
+    assert judged(table, rules) == "unexplained"
 
 
 def test_a_measure_that_the_paper_does_not_name_is_judged_only_if_no_cause_is_known(iris):
     forest = forest_of(iris, FOREST)
     ours = function_of("saabas")(forest, iris.X, output=0)
-    parameters = {"package": "treeinterpreter", "version": "0", "arithmetic": "float64"}
     for error, judged_rows in ((0.0, 0), (1e-3, 1)):
-        theirs = replace(ours, values=ours.values * (1 + error), parameters=parameters)
-        table = compared({"saabas": ours, "peer": theirs}, forest, "saabas", "peer")
+        theirs = replace(ours, values=ours.values * (1 + error), parameters=OF_SHAP)
+        table = compared(ours, theirs, forest, ("saabas", "peer"))
         assert len([*_agreement.statements(table, {"TreeSHAP": "s90"})]) == judged_rows
-
-
-def test_sage_importance_agrees_to_the_error_of_its_draws(tmp_path):
-    led = datasets.load({"dataset": "led"})
-    explained = run_of(tmp_path, led, FOREST).explained
-    ours = {
-        loss: explained(importance="sage", loss=loss, algorithm="exact")
-        for loss in ("mse", "cross_entropy")
-    }
-    options = {"n_permutations": 1024, "random_state": 3}
-    for loss, exact in ours.items():
-        theirs = explained(importance="sage_importance", loss=loss, **options)
-        forest = forest_of(led, FOREST)
-        results = {"sage_exact": exact, "sage_package": theirs}
-        table = compared(results, forest, "sage_exact", "sage_package")
-        assert table["basis"].item() == "monte-carlo" and judged(table)["verdict"] == "holds"
-        shifted = replace(theirs, values=theirs.values + 6 * theirs.standard_error)
-        table = compared(results | {"sage_package": shifted}, forest, "sage_exact", "sage_package")
-        assert judged(table)["verdict"] == "unexplained"
 
 
 def test_a_model_that_is_not_the_saved_one_is_refused(tmp_path, iris):
     batch = run_of(tmp_path, iris, FOREST)
-    other_recipe = {**FOREST, "random_state": 1}
-    batch.write(forest_of(iris, other_recipe))
+    batch.write(forest_of(iris, {**FOREST, "random_state": 1}))
     with pytest.raises(ValueError, match=r"r: the model fitted anew is not the one that was"):
-        batch.explained(importance="mdi_sklearn")
+        batch.explained(importance="saabas_treeinterpreter")
 
 
 def test_models_of_folds_are_refused(tmp_path, iris):
@@ -180,9 +164,7 @@ def test_only_the_first_rows_are_explained(tmp_path, iris):
 def test_different_rows_are_not_compared(iris):
     forest = forest_of(iris, FOREST)
     two_rows, three_rows = (function_of("saabas")(forest, iris.X[:n], output=0) for n in (2, 3))
-    with pytest.raises(
-        ValueError, match=r"a is \(2, 4, 1\) and b is \(3, 4, 1\): compare the same"
-    ):
+    with pytest.raises(ValueError, match=r"a is \(2, 4, 1\) and b is \(3, 4, 1\): compare the sa"):
         agreement.compute({"a": two_rows, "b": three_rows}, forest, [("a", "b")])
 
 
@@ -195,20 +177,20 @@ def test_depths_are_those_of_the_longest_paths(seed):
             return 0
         return 1 + max(depth(forest.left[k]), depth(forest.right[k]))
 
-    assert agreement.depths(forest).tolist() == [depth(k) for k in forest.tree_offsets[:-1]]
+    assert trees.tree_depths(forest).tolist() == [depth(k) for k in forest.tree_offsets[:-1]]
 
 
 def test_xgboost_adds_up_in_single_precision(iris):
     """Its values are float32 numbers; shap's C code on the same trees stays at float64's error."""
     model = models.fit(BOOSTED, iris.X, iris.y)
-    forest = to_forest(model)
-    exact = twins.tree_shap_by_subsets(forest, forest.prepare(iris.X[:20]))[:, :, 0]
-    theirs = peers.function_of("tree_shap_xgboost")(model, forest, iris.X[:20]).values[:, :, 0]
-    of_shap = tree_shap_shap.explain(model, forest, iris.X[:20]).values[:, :, 0]
+    forest, X = to_forest(model), iris.X[:20]
+    ours = splitcredit.saabas(forest, X).values[:, :, 0]
+    theirs = peers.function_of("saabas_xgboost")(model, forest, X).values[:, :, 0]
     assert (theirs == theirs.astype(np.float32)).all()
-    scale = np.abs(exact).max()
-    assert 2e-9 * scale < np.abs(theirs - exact).max() < 1e-5 * scale
-    assert np.abs(of_shap - exact).max() <= 1e-14 * scale
+    assert 1e-9 < np.abs(theirs - ours).max() / np.abs(ours).max() < 1e-5
+    exact = twins.tree_shap_by_subsets(forest, forest.prepare(X))[:, :, 0]
+    of_shap = tree_shap_shap.explain(model, forest, X).values[:, :, 0]
+    assert np.abs(of_shap - exact).max() <= 1e-14 * np.abs(exact).max()
 
 
 def test_interventional_shap_weighs_in_single_precision():
@@ -236,14 +218,14 @@ def shap_values(forest, X, background):
     import shap
 
     masker = shap.maskers.Independent(background, len(background))
-    trees = {"trees": tree_shap_shap._trees(forest)}
-    explainer = shap.TreeExplainer(trees, masker, feature_perturbation="interventional")
+    handed_over = {"trees": tree_shap_shap._trees(forest)}
+    explainer = shap.TreeExplainer(handed_over, masker, feature_perturbation="interventional")
     return np.reshape(explainer.shap_values(X, check_additivity=False), X.shape)
 
 
 def test_shap_loses_digits_on_deep_trees_of_table4():
     """Against fractions, where shap is furthest from ours in 60 trees on breast_cancer."""
-    data = datasets.from_sklearn(load_breast_cancer())
+    data = datasets.load({"dataset": "breast_cancer"})
     recipe = {"estimator": "ExtraTreesClassifier", "n_estimators": 60, "max_features": 1}
     recipe |= {"criterion": "entropy", "random_state": 0}
     tree = models.fit(recipe, data.X, data.y).estimators_[43]
@@ -259,86 +241,57 @@ def test_shap_loses_digits_on_deep_trees_of_table4():
     assert ours < 1e-14 and 1e-12 < theirs < 1e-8
 
 
-def test_lightgbm_is_given_no_fractional_covers():
-    forest = grow([split(0, 0.5, leaf(0.0, 1.5), leaf(1.0, 2.0))], 1)
-    with pytest.raises(ValueError, match="the covers of this forest are no whole numbers"):
-        tree_shap_lightgbm.explain(forest, np.zeros((1, 1)))
-
-
-def test_rows_on_thresholds_go_the_same_way_in_all_packages():
+def test_rows_on_thresholds_go_the_same_way_in_shap():
     """Trees that go left on <, as XGBoost's, become trees that go left on <=."""
     forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 1, strict=True, x_dtype="float32")
     X = np.array([[0.5], [np.nextafter(np.float32(0.5), np.float32(0))]], np.float64)
     ours = splitcredit.tree_shap(forest, X).values[:, :, 0]
     assert (np.sign(ours) == [[1], [-1]]).all()
-    by_shap = tree_shap_shap.explain(None, forest, X, output=0)
-    for theirs in (by_shap, tree_shap_lightgbm.explain(forest, X)):
-        assert theirs.values[:, :, 0] == pytest.approx(ours, rel=1e-15)
+    theirs = tree_shap_shap.explain(None, forest, X, output=0).values[:, :, 0]
+    assert theirs == pytest.approx(ours, rel=1e-15)
 
 
-def test_table4_counts_the_cells_that_the_packages_give_otherwise():
-    printed = papers.printed("sutera2021", "table4")
-    cells = pd.DataFrame([{**cell, "value": float(text)} for cell, text in printed])
-    cells = cells.rename(columns={"dataset": "data"})
-    names = {ours: theirs for theirs, ours in table4_by_peers._OF_PEERS.items()}
-    theirs = cells.assign(versus=cells["versus"].map(names))
-    place = "sutera2021_agreement/row_correlation_summary"
+# Limits of roundings.
 
-    def others(theirs):
-        table = table4_by_peers.compute({place: cells, f"{place}_of_peers": theirs})
-        (statement,) = table4_by_peers.statements(table)
-        return statement["measured"], statement["value"]
 
-    measured = "cells of 64 that the packages alone give otherwise than printed"
-    assert others(theirs) == (measured, 0)
-    changed_cells = theirs.copy()
-    changed_cells.loc[changed_cells["data"] == "wine", "value"] += 0.01
-    assert others(changed_cells) == (measured, 16)
+def limits_of(forest, method="tree_shap", X=((0.2, 0.0), (0.8, 0.0)), arithmetic="float64"):
+    ours = function_of(method)(forest, np.array(X)[:, : forest.n_features])
+    theirs = replace(ours, parameters=OF_SHAP | {"arithmetic": arithmetic})
+    (row,) = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")]).to_dict("records")
+    # Azuma: the chance that one of all values is beyond is 0.001.
+    width = np.sqrt(2 * np.log(2 * ours.values.size / 1e-3))
+    return row["limit"] / width, row["limit_float64"] / width
 
 
 def test_the_limit_of_a_mean_grows_with_the_root_of_the_number_of_trees():
-    limits = []
-    for n_trees in (1, 16):
-        trees = [split(0, 0.5, leaf([1.0]), leaf([3.0])) for _ in range(n_trees)]
-        forest = grow(trees, 2, output_names=("output",))
-        ours = splitcredit.tree_shap(forest, np.zeros((2, 2)))
-        package = {"package": "p", "version": "0", "arithmetic": "float64"}
-        theirs = replace(ours, parameters=package)
-        table = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")])
-        limits.append(table["limit"].item())
-    assert limits[1] == pytest.approx(4 * limits[0], rel=1e-9, abs=0)
+    trees = [split(0, 0.5, leaf([1.0]), leaf([3.0])) for _ in range(16)]
+    one, many = (limits_of(grow(trees[:n], 2, output_names=("output",)))[0] for n in (1, 16))
+    assert many == pytest.approx(4 * one, rel=1e-9, abs=0)
 
 
-@pytest.mark.parametrize(("value", "cause"), [(1.0, "draws of the package"), (1.1, "unexplained")])
-def test_draws_explain_a_difference_up_to_the_limit_only(value, cause):
-    row = {"basis": "monte-carlo", "value": value, "limit": 1.0}
-    assert _agreement._cause(row) == cause
+def test_the_limit_of_a_sum_counts_the_additions_of_all_trees():
+    """Of a chain of three splits and a stump: four additions make a value, of at most |9| + |2|."""
+    chain = split(0, 0.0, leaf(9.0), leaf(1.0))
+    for feature in (1, 2):
+        chain = split(feature, 0.0, chain, leaf(1.0))
+    forest = grow([chain, split(0, 0.0, leaf(-2.0), leaf(1.0))], 3, aggregate="sum")
+    limit, of_float64 = limits_of(forest, "saabas", np.ones((5, 3)), "float32")
+    largest = np.sqrt(3 + 1) * (9 + 2)
+    assert limit == pytest.approx(largest * (2.0**-53 + 2.0**-24), rel=1e-12)
+    assert of_float64 == pytest.approx(largest * 2.0**-52, rel=1e-12)
 
 
-def test_the_bound_of_rounding_is_of_the_largest_values_of_all_trees():
+def test_the_limit_is_of_the_largest_values_of_all_trees():
     """Red if it takes the first tree only, whose values are small here."""
     small, large = (split(0, 0.5, leaf(0.0), leaf(value)) for value in (1.0, 1000.0))
     forest = grow([small, large], 1)
-    ours = splitcredit.tree_shap(forest, np.array([[0.2], [0.8]]))
-    peer = {"package": "shap", "version": "1", "arithmetic": "float64"}
-    theirs = replace(ours, parameters=peer)
-    limit = agreement._compared(ours, theirs, forest)["limit_float64"]
     total = 1001.0 if forest.aggregate == "sum" else 500.5
-    factor = np.sqrt(2 * np.log(2 * ours.values.size / agreement._PROBABILITY))
-    assert limit == pytest.approx(factor * np.sqrt(2) * total * 2.0**-52, rel=1e-9, abs=0)
+    expected = np.sqrt(2) * total * 2.0**-52
+    assert limits_of(forest)[1] == pytest.approx(expected, rel=1e-9, abs=0)
 
 
-def test_a_bound_of_decreases_of_impurity_is_of_impurities_and_of_others_of_values():
-    """The values are a thousand times the impurities here."""
+def test_a_limit_of_decreases_of_impurity_is_of_impurities_and_of_others_of_values():
+    """The values are 1500 times the impurities here."""
     forest = grow([split(0, 0.5, leaf(1000.0), leaf(3000.0), impurity=2.0)], 1)
-    peer, limits = {"package": "p", "version": "1", "arithmetic": "float64"}, []
-    for name in ("saabas", "local_mdi"):
-        ours = function_of(name)(forest, np.array([[0.2]]))
-        table = agreement._compared(ours, replace(ours, parameters=peer), forest)
-        limits.append(table["limit_float64"])
-    assert limits[0] == pytest.approx(1500 * limits[1], rel=1e-9, abs=0)
-
-
-def test_differences_without_an_error_are_none_or_infinitely_many_errors():
-    errors = agreement._in_errors(np.array([0.0, 1.0, 3.0]), np.array([0.0, 0.0, 2.0]))
-    assert errors.tolist() == [0.0, np.inf, 1.5]
+    of_values, of_impurities = (limits_of(forest, name)[1] for name in ("saabas", "local_mdi"))
+    assert of_values == pytest.approx(1500 * of_impurities, rel=1e-9, abs=0)

@@ -7,7 +7,7 @@ from scipy.cluster import hierarchy
 
 from reproduction import claims, datasets, models, papers
 from reproduction.cross_fitted import CrossFitted
-from reproduction.metrics import _dendrogram, clustering_r2, metric
+from reproduction.metrics import clusterings, metric
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import Attribution, explain, to_forest
@@ -50,8 +50,8 @@ def groups_after(merges, n, steps):
 # Basis of 1e-12: rounding of sums over 40 numbers.
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_r2_of_every_number_of_groups(rows, linkage):
-    merges = _dendrogram.merges(rows.X, linkage)
-    r2 = _dendrogram.r2_by_groups(merges, rows.y)
+    merges = hierarchy.linkage(rows.X, linkage)
+    r2 = clusterings.r2_by_groups(merges, rows.y)
     for k in range(1, 41):
         group = hierarchy.fcluster(merges, k, "maxclust")
         assert len(set(group)) == k
@@ -61,8 +61,8 @@ def test_r2_of_every_number_of_groups(rows, linkage):
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_r2_where_distances_and_outcomes_tie(rows, linkage):
     X, y = np.round(rows.X), np.round(rows.y)
-    merges = _dendrogram.merges(X, linkage)
-    r2 = _dendrogram.r2_by_groups(merges, y)
+    merges = hierarchy.linkage(X, linkage)
+    r2 = clusterings.r2_by_groups(merges, y)
     for k in range(1, 41):
         expected = r2_of_groups(groups_after(merges, 40, 40 - k), y)
         assert r2[k - 1] == pytest.approx(expected, abs=1e-12)
@@ -70,13 +70,13 @@ def test_r2_where_distances_and_outcomes_tie(rows, linkage):
 
 def test_a_constant_outcome_is_refused(rows):
     with pytest.raises(ValueError, match="the outcome is the same in all rows"):
-        _dendrogram.r2_by_groups(_dendrogram.merges(rows.X, "ward"), np.ones(40))
+        clusterings.r2_by_groups(hierarchy.linkage(rows.X, "ward"), np.ones(40))
 
 
 def test_standardized_features_count_what_is_missing_as_the_mean():
     X = np.array([[1.0, 5.0, np.nan], [3.0, 5.0, 1.0], [5.0, 5.0, 3.0]])
     expected = [[-1.5, 0, 0], [0, 0, -1], [1.5, 0, 1]]
-    assert _dendrogram.standardized(X) == pytest.approx(np.array(expected) / [1.5**0.5, 1, 1])
+    assert clusterings.standardized(X) == pytest.approx(np.array(expected) / [1.5**0.5, 1, 1])
 
 
 def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):
@@ -95,13 +95,13 @@ def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):
             values = (rows.X - rows.X.mean(axis=0)) / rows.X.std(axis=0)
         else:
             continue
-        curve = _dendrogram.r2_by_groups(hierarchy.linkage(values, linkage), rows.y)
+        curve = clusterings.r2_by_groups(hierarchy.linkage(values, linkage), rows.y)
         assert part["value"].tolist() == pytest.approx([0, curve[4], 1, curve.mean()], abs=1e-12)
 
 
 def test_curves_are_kept_at_ten_groups_a_decade():
     a_tenth = (round(10 ** (k / 10)) for k in range(31))
-    assert tuple(dict.fromkeys(a_tenth)) == clustering_r2.GROUPS
+    assert tuple(dict.fromkeys(a_tenth)) == clusterings.GROUPS
 
 
 @pytest.mark.long
@@ -135,7 +135,7 @@ def test_the_outcome_may_be_the_prediction(rows):
     table = metric("clustering_r2")({"m": shap}, rows, outcomes=["label", "m"], random=[])
     area = table[table["statistic"] == "area"].set_index(["linkage", "clustered", "outcome"])
     prediction = 2 + (rows.X**3).sum(axis=1)
-    curve = _dendrogram.r2_by_groups(hierarchy.linkage(rows.X**3, "ward"), prediction)
+    curve = clusterings.r2_by_groups(hierarchy.linkage(rows.X**3, "ward"), prediction)
     assert area.loc[("ward", "m", "m"), "value"] == pytest.approx(curve.mean(), abs=1e-12)
 
 

@@ -18,12 +18,7 @@ from xgboost import XGBRegressor
 from batches import Batch
 from reproduction import datasets, models, storage
 from reproduction.datasets import Dataset
-from reproduction.metrics import (
-    _rankings,
-    metric,
-    model_card,
-    sampling_error,
-)
+from reproduction.metrics import _rankings, gaps, metric, sampling_error, trees
 from reproduction.planning.places import PAPERS
 from splitcredit import faithfulness, to_forest
 from splitcredit.measures import function_of
@@ -183,7 +178,7 @@ def test_rankings_share_sets_without_a_difference():
         forest.prepare(data.explained.X),
         _rankings.rankings(attributions, len(data.explained.X)),
     )
-    for name, values in _rankings.pgi2(forest, X, ranked_, 0.3).items():
+    for name, values in gaps.exact_gaps(forest, X, ranked_, 0.3).items():
         of_ranking = faithfulness(forest, X, ranked_[name], scale=0.3)
         assert values.tobytes() == of_ranking.tobytes()
 
@@ -406,7 +401,7 @@ def test_a_model_card_names_the_model():
     table = metric("model_card")(attributions, forest, data.explained, data.training)
     card = dict(zip(table["quantity"], table["value"], strict=True))
     expected, lines = hash_by_recursion(model)
-    assert model_card.dump(forest).split("\n") == lines and card["dump_sha256"] == expected
+    assert trees.dump(forest).split("\n") == lines and card["dump_sha256"] == expected
     leaves = sum(":leaf:" in line for line in lines)
     numbers = [card[name] for name in ("n_trees", "nodes", "leaves")]
     assert numbers == ["3", str(len(lines)), str(leaves)]

@@ -10,14 +10,13 @@ from scipy import stats
 from forests import grow, leaf, split
 from reproduction.datasets import Dataset
 from reproduction.metrics import (
-    _global,
     _rankings,
-    agreement,
+    _scores,
+    gaps,
     metric,
-    pgi_agreement,
     sampling_error,
 )
-from reproduction.metrics.row_correlation import row_correlations
+from reproduction.metrics.correlations import row_correlations
 from splitcredit import Attribution, faithfulness
 from splitcredit.api._ranking import by_values
 from splitcredit.measures import pg2_greedy
@@ -93,33 +92,6 @@ def test_a_share_of_the_bound_is_of_means_and_not_a_mean_of_shares():
     assert (row["pgi2"], row["largest"]) == pytest.approx((ours.mean(), upper.mean()), rel=1e-12)
 
 
-def test_the_limit_of_a_sum_counts_the_additions_of_all_trees():
-    """Of a chain of three splits and a stump: four additions make a value, of at most |9| + |2|."""
-    chain = split(0, 0.0, leaf(9.0), leaf(1.0))
-    for feature in (1, 2):
-        chain = split(feature, 0.0, chain, leaf(1.0))
-    forest = grow([chain, split(0, 0.0, leaf(-2.0), leaf(1.0))], 3, aggregate="sum")
-    ours = Attribution(np.ones((5, 3, 1)), np.zeros(1), NAMES, ("y",), "saabas")
-    parameters = {"package": "p", "version": "0", "arithmetic": "float32"}
-    theirs = Attribution(ours.values, ours.baseline, NAMES, ("y",), "p", parameters=parameters)
-    (row,) = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")]).to_dict("records")
-    # Azuma: the chance that one of 15 values is beyond is 0.001.
-    width = np.sqrt(2 * np.log(2 * 15 / 1e-3)) * np.sqrt(3 + 1) * (9 + 2)
-    assert row["limit"] == pytest.approx(width * (2.0**-53 + 2.0**-24), rel=1e-12)
-    assert row["limit_float64"] == pytest.approx(width * 2.0**-52, rel=1e-12)
-
-
-@pytest.mark.parametrize(("of_unused", "expected"), [(0.0, 3.0), (0.1, np.inf)])
-def test_sampled_values_of_unused_features_may_have_no_error(of_unused, expected):
-    """0 / 0 was NaN, which is the largest of all and beyond every limit."""
-    forest = grow([split(0, 0.0, leaf(9.0), leaf(1.0))], 3)
-    parameters = {"package": "p", "version": "0", "arithmetic": "float64"}
-    ours = Importance([1.0, 2.0, of_unused], NAMES, "sage")
-    theirs = Importance([1.3, 2.1, 0.0], NAMES, "p", parameters, [0.1, 0.1, 0.0])
-    (row,) = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")]).to_dict("records")
-    assert row["value"] == pytest.approx(expected) and row["basis"] == "monte-carlo"
-
-
 def test_only_gaps_that_are_0_count_as_0():
     """Of x0 at a step ten deviations away the gap is 1e-23; of x1, which no tree tests, it is 0."""
     forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 2, aggregate="sum")
@@ -155,7 +127,7 @@ def test_sets_are_the_same_if_all_features_are(d):
 def test_exact_values_are_equal_that_differ_by_1e_12_at_most():
     ours = np.array([1.0, 1.0, 1.0 + 1.1e-12, 1.0, 0.0, 0.0, 1e-300])
     theirs = np.array([1.0, 1.0 + 0.9e-12, 1.0, 1.0 + 1.1e-12, 0.0, 1e-300, 0.0])
-    assert pgi_agreement._order(ours, theirs).tolist() == [0, 0, 1, -1, 0, -1, 1]
+    assert gaps._order(ours, theirs).tolist() == [0, 0, 1, -1, 0, -1, 1]
 
 
 def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal():
@@ -211,7 +183,7 @@ def test_two_importances_of_one_name_in_tables_are_refused():
 
 def test_a_global_score_is_the_mean_absolute_attribution():
     attribution = Attribution(np.array([[[1.0]], [[-3.0]]]), np.zeros(1), ("x",), ("y",), "m")
-    assert _global.global_scores(attribution)[0].tolist() == [2.0]
+    assert _scores.global_scores(attribution)[0].tolist() == [2.0]
 
 
 # Correlations within rows: scipy as the oracle.

@@ -11,7 +11,7 @@ import twins_subset_forest as twin
 from batches import Batch
 from reproduction import datasets, models, seeds
 from reproduction.datasets import Dataset
-from reproduction.metrics import _subset_forest, metric, single_children
+from reproduction.metrics import _subset_forest, metric, trees
 from splitcredit.models.forest import LEAF
 
 MIXED = {"dataset": "mixed_categories", "n_samples": 60, "effect": 0.15}
@@ -147,7 +147,7 @@ def test_scores_are_sums_over_the_columns_of_a_feature():
     )
     by_hand = [pg.values[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["pg_051_all_splits"].to_numpy() == pytest.approx(by_hand)
-    children = single_children.in_a_tree(grown.forest, grown.rows, data.y)
+    children = trees.single_children_in_a_tree(grown.forest, grown.rows, data.y)
     by_hand = [children[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["single_children"].to_numpy() == pytest.approx(by_hand) and max(by_hand) > 0
     others = {"pg_hat_10", "pg_hat_051", "air"}

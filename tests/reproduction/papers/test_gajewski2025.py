@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from reproduction import claims, datasets, figures, models, papers, storage
-from reproduction.metrics import removed_error
+from reproduction.metrics.errors import removed_error
 from reproduction.papers.gajewski2025 import _settings
 from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, SIGMAS, recipe_of
 from reproduction.planning import configuration as config
@@ -387,9 +387,7 @@ def test_s13_320_rows_of_red_wine_leave_a_lead_undecided():
         "tree_shap": function_of("tree_shap")(forest, rows.X, output="predicted"),
         "greedy_sigma0.3": function_of("pg2_greedy")(forest, rows.X, sigma=0.3),
     }
-    errors = removed_error.compute(
-        ranked, rows, training, lambda X, y: models.fit(recipe, X, y, 1), ks=[1]
-    )
+    errors = removed_error(ranked, rows, training, lambda X, y: models.fit(recipe, X, y, 1), ks=[1])
     greedy = errors.iloc[1]
     assert len(rows.X) == 320 and greedy["ranking"] == "greedy_sigma0.3"
     assert greedy["low"] < 0 < greedy["high"]

@@ -15,7 +15,8 @@ from scipy.stats import qmc
 
 import twins_prediction_gap as twins
 from reproduction import claims, datasets, figures, papers, recorded, storage
-from reproduction.metrics import agreement, cross_validated_error, model_card, sampling_error
+from reproduction.metrics import sampling_error, trees
+from reproduction.metrics.errors import cross_validated_error
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import (
     _algorithm1,
@@ -720,7 +721,7 @@ def test_stated_parameters_give_other_trees_than_those_found(hashes):
         for variant in VARIANTS:
             recipe = {**recipe_of(name, "bigger", variant), "random_state": 42}
             forest = to_forest(fit(recipe, data.X, data.y))
-            digest = model_card.hashlib.sha256(model_card.dump(forest).encode("ascii")).hexdigest()
+            digest = trees.hashlib.sha256(trees.dump(forest).encode("ascii")).hexdigest()
             assert (digest == hashes[name, "bigger"]) == (variant == "published"), (name, variant)
 
 
@@ -750,7 +751,7 @@ def test_the_saved_tree_for_parkinson_has_no_split_on_two_features():
 
 def test_the_authors_tree_for_red_wine_has_depth_3():
     tree = recorded.forest("gajewski2025_wine_tree")
-    assert agreement.depths(tree).max() == 3
+    assert trees.tree_depths(tree).max() == 3
     assert recipe_of("red_wine", "single", DESCRIBED)["max_depth"] == 4
 
 
@@ -863,7 +864,7 @@ def test_other_parameters_of_the_grid_have_smaller_errors(dataset, model, other)
     training = datasets.load(recipe).training
     stated_recipe = {**recipe_of(dataset, model, DESCRIBED), "random_state": 42}
     of_text, of_other = (
-        cross_validated_error.compute({}, training, lambda X, y, m=params: fit(m, X, y))["value"]
+        cross_validated_error({}, training, lambda X, y, m=params: fit(m, X, y))["value"]
         for params in (stated_recipe, stated_recipe | other)
     )
     differences = of_text - of_other

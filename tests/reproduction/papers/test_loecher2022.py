@@ -10,9 +10,10 @@ import pytest
 import splitcredit
 from batches import Batch
 from reproduction import claims, datasets, models, papers, storage
-from reproduction.datasets import Dataset, breast_cancer
+from reproduction.datasets import Dataset, scikit_learn
 from reproduction.datasets.mixed_categories import FEATURES
-from reproduction.metrics import metric, relevance_auc
+from reproduction.metrics import metric
+from reproduction.metrics.scores import check_relevance
 from reproduction.papers.loecher2022 import _identities, _simulations, _titanic, figure8, identities
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
@@ -178,8 +179,8 @@ def test_area_needs_features_of_both_kinds():
         with pytest.raises(ValueError, match="there must be both kinds"):
             metric("relevance_auc")(scores, drawn(relevant), among=(among,))
     for relevant in ((), (0, 1, 2, 3)):  # so that a recipe is refused before its first job
-        assert "is known to be relevant" in relevance_auc.check(partial(drawn, relevant), ())
-    assert relevance_auc.check(partial(drawn, (0, 1)), (3,)) == ""
+        assert "is known to be relevant" in check_relevance(partial(drawn, relevant), ())
+    assert check_relevance(partial(drawn, (0, 1)), (3,)) == ""
 
 
 def test_local_values_stand_beside_the_values_of_features():
@@ -799,7 +800,7 @@ def test_splits_near_the_root_are_those_of_the_first_two_levels():
 
 
 def test_the_multiple_of_pg_12_that_is_held_against_mdi_oob_is_that_of_least_squares():
-    data = breast_cancer.load()
+    data = scikit_learn.breast_cancer()
     recipe = {"estimator": "RandomForestClassifier", "n_estimators": 5, "random_state": 0}
     model = models.fit(recipe, data.X, data.y)
     values = {q: value for _, q, value in _identities.counter_example(model, data.X, data.y)}

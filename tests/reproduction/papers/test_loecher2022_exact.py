@@ -12,7 +12,7 @@ import twins
 import twins_oob
 from forests import whole_numbers
 from reproduction import claims
-from reproduction.metrics import single_children
+from reproduction.metrics.trees import single_children_in_a_tree
 from reproduction.papers.loecher2022 import (
     _by_rows,
     _identities,
@@ -409,7 +409,7 @@ def test_s26_half_a_row_is_left_by_each_child_of_one_row(shape):
     chance = np.outer(*(_useless_split._binomial(n, 0.5) for n in shape))
     gain = sum(shape) * (chance * _useless_split.gains_of_outcomes(*shape)["pg_hat_10"]).sum()
     forest, X, y = _useless_split.one_split(shape[0], 0, shape[1], 0)
-    (children,) = single_children.in_a_tree(forest, X, y)
+    (children,) = single_children_in_a_tree(forest, X, y)
     assert children == (shape.count(1) if sum(shape) > 1 else 0)
     assert gain == pytest.approx(children / 2)
 

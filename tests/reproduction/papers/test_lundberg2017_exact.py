@@ -210,10 +210,10 @@ def test_figure2_shap_is_the_average_over_orders(table2):
 
 def test_figure2_is_what_our_kernels_say(table2):
     from reproduction import models
-    from reproduction.datasets import iris
+    from reproduction.datasets import scikit_learn
     from splitcredit import to_forest
 
-    data = iris.load()
+    data = scikit_learn.iris()
     forest = to_forest(models.fit(figure2.RECIPE, data.X, data.y))
     assert [n.removesuffix(" (cm)") for n in data.feature_names] == list(figure2.FEATURES)
     for part, method in (("shap", "tree_shap"), ("path", "saabas")):

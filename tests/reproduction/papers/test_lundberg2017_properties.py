@@ -12,7 +12,7 @@ from scipy.cluster import hierarchy
 import splitcredit
 import twins
 from reproduction import claims, papers
-from reproduction.metrics import _dendrogram
+from reproduction.metrics import clusterings
 from reproduction.papers.lundberg2017 import _attributions, _packages, _trees, figure1
 from reproduction.papers.lundberg2017._algorithms import expvalue, shapley, trees_of
 from reproduction.planning import configuration as config
@@ -242,11 +242,11 @@ def test_s19_other_units_change_clusters_of_features_and_not_of_attributions(ver
     for factor, by_features in ((2.0**-4, 0), (2.0**4, 1)):
         scaled = X * [1, factor]
         (shap, path) = properties._explained(scaled, outcome.astype(float))
-        standardized = _dendrogram.standardized(scaled)
+        standardized = clusterings.standardized(scaled)
         # Either feature cuts the rows into halves.
         assert same_groups(scaled, X[:, by_features] > 0.5)
         assert same_groups(shap, outcome) and same_groups(path, outcome)
-        first, second = (_dendrogram.merges(table, "average") for table in (standardized, shap))
+        first, second = (hierarchy.linkage(table, "average") for table in (standardized, shap))
         if by_features == 0:
             of_standardized, of_shap = first, second
     assert (of_standardized == first).all() and (of_shap == second).all()

@@ -13,8 +13,8 @@ from scipy import stats
 import splitcredit
 import twins
 from reproduction import claims, datasets, models, papers, seeds, storage
-from reproduction.metrics import class_correlation, metric
-from reproduction.metrics.row_correlation import row_correlations
+from reproduction.metrics import metric
+from reproduction.metrics.correlations import CONTROLS, row_correlations, uncertainty_removed
 from reproduction.papers import around
 from reproduction.papers.sutera2021 import _led_limit, disagreement, led_shares
 from reproduction.planning import configuration
@@ -490,7 +490,7 @@ def test_s20_shares_of_the_small_data_sets(correlations):
 def test_s21_no_display_disagrees(small):
     """On led the loss of the class is the entropy over all classes, as all leaves are alike."""
     data, forest, attributions = small["led"]
-    saved = class_correlation.saved(forest, data.X, data.y, "log_loss")
+    saved = uncertainty_removed(forest, data.X, data.y, "log_loss")
     assert saved == pytest.approx(attributions["local_mdi"].values[:, :, 0], abs=1e-12)
     for versus in ("saabas", "tree_shap"):
         pearson, _ = row_correlations(
@@ -759,10 +759,10 @@ UNCERTAINTY = {
 }
 
 
-@pytest.mark.parametrize("control", class_correlation.CONTROLS)
+@pytest.mark.parametrize("control", CONTROLS)
 def test_controls_equal_their_definitions(small, control):
     data, forest, _ = small["iris"]
-    saved = class_correlation.saved(forest, data.X, data.y, control)
+    saved = uncertainty_removed(forest, data.X, data.y, control)
     for i in (0, 70, 149):
         expected = np.zeros(4)
         for path in twins.paths(forest, data.X[i]):
@@ -776,18 +776,18 @@ def test_controls_equal_their_definitions(small, control):
 
 def test_log_loss_saved_averages_to_mdi(small):
     data, forest, _ = small["iris"]
-    saved = class_correlation.saved(forest, data.X, data.y, "log_loss")
+    saved = uncertainty_removed(forest, data.X, data.y, "log_loss")
     mdi = splitcredit.mdi(forest).values
     assert saved.mean(axis=0) == pytest.approx(mdi, abs=1e-12)
     # A class that is not there any more has lost all that can be lost.
-    of_absent_class = class_correlation.saved(forest, data.X[:1], np.array([2]), "log_loss")
+    of_absent_class = uncertainty_removed(forest, data.X[:1], np.array([2]), "log_loss")
     assert of_absent_class.sum() == pytest.approx(math.log2(3 * 1e-12), rel=1e-9)
 
 
 def test_of_two_classes_the_entropy_of_one_is_local_mdi(small):
     data, forest, attributions = small["breast_cancer"]
     predicted = attributions["saabas"].output_index
-    saved = class_correlation.saved(forest, data.X, predicted, "class_entropy")
+    saved = uncertainty_removed(forest, data.X, predicted, "class_entropy")
     assert saved == pytest.approx(attributions["local_mdi"].values[:, :, 0], abs=1e-12)
 
 
@@ -796,7 +796,7 @@ def test_terms_add_up_to_local_mdi_and_those_of_gini_in_two_ways(small):
     data, forest, attributions = small["wine"]
 
     def saved(control, c):
-        return class_correlation.saved(forest, data.X, np.full(len(data.X), c), control)
+        return uncertainty_removed(forest, data.X, np.full(len(data.X), c), control)
 
     def over_classes(control):
         return pytest.approx(sum(saved(control, c) for c in range(3)), abs=1e-12)

@@ -26,7 +26,6 @@ from reproduction.recorded import TIE_ORDERS
 from splitcredit import measures
 from splitcredit.kernels.tree_shap.explain import ALGORITHMS
 from splitcredit.kernels.walks.oob import CORRECTIONS
-from splitcredit.measures.sage import LOSSES
 from splitcredit.models.rescaling import CURVES
 from splitcredit.prediction_gap.greedy import ARITHMETICS
 
@@ -83,9 +82,6 @@ def test_defaults_fit_their_annotations(kind, name):
 
 
 CHOICES = [
-    (loader, "ad_data", "target", "TARGETS"),
-    (loader, "parkinson", "target", "TARGETS"),
-    (loader, "standardized_split", "split", "SPLITS"),
     (loader, "titanic", "shuffled", "FEATURES"),
     (metric, "clustering_r2", "random", "RANDOM"),
     (metric, "randomized_error", "features", "FEATURES"),
@@ -102,7 +98,6 @@ CHOICES = [
     (function_of, "sage", "loss", "LOSSES"),
     (function_of, "sage", "imputer", "IMPUTERS"),
     (function_of, "sage", "algorithm", "ALGORITHMS"),
-    (function_of, "sage_importance", "loss", LOSSES),
     (function_of, "tree_shap", "algorithm", ALGORITHMS),
     (function_of, "tree_shap_interventional", "model_output", {"raw", *CURVES}),
 ]

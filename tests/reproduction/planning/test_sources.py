@@ -53,7 +53,7 @@ def keys():
         ("src/reproduction/stages/importances.py", {"models", "metrics", "artefacts"}),
         ("src/reproduction/seeds.py", {"models", "metrics", "artefacts"}),
         ("data/red_wine.csv.gz", {"models", "metrics", "artefacts"}),
-        ("src/reproduction/metrics/pgi2.py", {"metrics", "artefacts"}),
+        ("src/reproduction/metrics/gaps.py", {"metrics", "artefacts"}),
         ("src/reproduction/papers/sutera2021/table4.py", {"artefacts", "report"}),
         ("src/reproduction/papers/sutera2021/claims/table4.csv", {"artefacts", "report"}),
         ("src/reproduction/papers/loecher2022/table1.py", {"report"}),

@@ -15,7 +15,8 @@ import xgboost
 import twins_prediction_gap as exact
 import twins_single_precision as twin
 from reproduction import claims, datasets, models, recorded, storage
-from reproduction.metrics import _rankings, randomized_error
+from reproduction.metrics.errors import randomized_error
+from reproduction.metrics.gaps import exact_gaps
 from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     DESCRIBED,
@@ -185,7 +186,7 @@ def gaps_as_printed(table, dataset, model, ranked, n_rows):
     forest = authors_model(dataset, model)
     X, means = forest.prepare(data(dataset).explained.X[:n_rows]), {}
     for sigma in SIGMAS:
-        for name, values in _rankings.pgi2(forest, X, ranked, sigma).items():
+        for name, values in exact_gaps(forest, X, ranked, sigma).items():
             means[str(sigma), name] = values.mean()
     for cell, text in printed(table, dataset=dataset, model=model):
         yield is_print(text, means[cell["sigma_metric"], cell["ranking"]])
@@ -369,7 +370,7 @@ def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_th
         np.put_along_axis(values, first[:, :, None], np.array([3.0, 2.0, 1.0])[:, None], axis=1)
         arguments = {"tree_shap": replace(shap, values=values)}, forest, rows.explained
         of_training, of_test = (
-            randomized_error.compute(
+            randomized_error(
                 *arguments, rows.training, [1, 2, 3], n_draws=n_draws, features=features
             ).set_index("k")
             for features, n_draws in (("training", 100), ("test", 20))
@@ -390,7 +391,7 @@ def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_th
     ranked |= {GREEDY[s]: pg2_greedy.rank(forest, first_rows.X, sigma=s) for s in (0.1, 0.3)}
     for features, is_larger in (("test", True), ("training", False)):
         arguments = ranked, forest, first_rows, rows.training
-        table = randomized_error.compute(*arguments, ks=[1], n_draws=20, features=features)
+        table = randomized_error(*arguments, ks=[1], n_draws=20, features=features)
         greedy = table[table["ranking"] != SHAP]
         assert len(greedy) == 2 and ((greedy["high"] < 0) == is_larger).all()
 
@@ -553,7 +554,7 @@ def test_three_rows_do_not_decide_which_ranking_has_the_larger_mean():
     X = forest.prepare(rows.explained.X[:400])
     shap = of_attribution(function_of("tree_shap")(forest, X, output="predicted"))
     ranked = {SHAP: shap, GREEDY[1.0]: greedy_ranking(forest, X, scale=1.0).rankings}
-    values = _rankings.pgi2(forest, X, ranked, 0.1)
+    values = exact_gaps(forest, X, ranked, 0.1)
     gaps = values[GREEDY[1.0]] - values[SHAP]
     assert gaps[:3].mean() < 0 < gaps.mean() - 2 * gaps.std(ddof=1) / len(gaps) ** 0.5
     means = {

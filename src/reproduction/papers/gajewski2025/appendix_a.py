@@ -10,7 +10,7 @@ import pandas as pd
 from reproduction import datasets, models, storage
 from reproduction import recorded as recorded_models
 from reproduction.datasets import california_housing
-from reproduction.metrics.agreement import depths
+from reproduction.metrics.trees import tree_depths
 from reproduction.papers.gajewski2025 import _other_routes
 from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, PUBLISHED, recipe_of
 from reproduction.papers.gajewski2025.curves import ERRORS
@@ -106,7 +106,7 @@ def _expected(dataset, recipe, n_trees):
 def _parameters(dataset, model, is_saved_model):
     recipe = recipe_of(dataset, model)
     if recipe.get("recorded"):
-        parameters = {"max_depth": depths(recorded_models.forest(recipe["recorded"])).max()}
+        parameters = {"max_depth": tree_depths(recorded_models.forest(recipe["recorded"])).max()}
     else:
         parameters = recipe if is_saved_model else {}
     return {printed: str(parameters.get(name, NOT_FOUND)) for name, printed in NAMES.items()}

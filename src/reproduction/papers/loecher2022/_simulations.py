@@ -14,7 +14,7 @@ import pandas as pd
 from reproduction import storage
 from reproduction.datasets.mixed_categories import CATEGORIES, FEATURES
 from reproduction.figures import COLORS, panels
-from reproduction.metrics.single_children import NAME as SINGLE_CHILDREN
+from reproduction.metrics.trees import SINGLE_CHILDREN
 from reproduction.papers import around, finding
 
 SCORES, SUBSET_SCORES, CHILDREN = (

@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from reproduction import models
-from reproduction.datasets import breast_cancer, digits, noisy_features, titanic, wine
+from reproduction.datasets import noisy_features, scikit_learn, titanic
 from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _identities, _useless_split
 from reproduction.papers.loecher2022._titanic import ID
@@ -104,9 +104,9 @@ def cases(seed: int) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
     """Kind of the forest and rows: 2, 3 and 10 classes, Table 1's simulation, and a number."""
     diabetes = load_diabetes()
     classes = {
-        "breast_cancer": breast_cancer.load(),
-        "wine": wine.load(),
-        "digits": digits.load(rows=500),
+        "breast_cancer": scikit_learn.breast_cancer(),
+        "wine": scikit_learn.wine(),
+        "digits": scikit_learn.digits(rows=500),
         "noisy_features": noisy_features.load(random_state=seed),
     }
     by_name = {name: ("Classifier", data.X, data.y) for name, data in classes.items()}

@@ -118,13 +118,13 @@ def real_cases() -> Iterator[Case]:
     The tree of wines tests its twelve features again and again.
     """
     from reproduction import models
-    from reproduction.datasets import digits, wine
+    from reproduction.datasets import scikit_learn
     from splitcredit import to_forest
 
-    wines = wine.load()
+    wines = scikit_learn.wine()
     proline = wines.X[:, -1]
     grown = {"n_estimators": 1, "max_features": 1}
-    images = digits.load()
+    images = scikit_learn.digits()
     for name, X, y, kind, output, seed in (
         ("digits, extra-tree", images.X, images.y, "Classifier", 8, DEEPEST),
         ("wine, extra-tree", wines.X[:, :-1], proline, "Regressor", 0, SEED),

@@ -12,7 +12,7 @@ from itertools import permutations
 import pandas as pd
 
 from reproduction import models
-from reproduction.datasets import iris
+from reproduction.datasets import scikit_learn
 from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers.lundberg2017 import _attributions
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
@@ -62,7 +62,7 @@ def compute(inputs) -> pd.DataFrame:
 
 def explained() -> tuple[Tree, list[float]]:
     """The tree for the probability of the species, in fractions, and the iris."""
-    data = iris.load()
+    data = scikit_learn.iris()
     forest = to_forest(models.fit(RECIPE, data.X, data.y))
     tree = trees_of(forest, CLASS, Fraction)[0]
     # Shares of whole numbers of flowers, which float64 has rounded.

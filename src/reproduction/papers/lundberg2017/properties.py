@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.cluster import hierarchy
 
 from reproduction import datasets
-from reproduction.metrics import _dendrogram
+from reproduction.metrics import clusterings
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import (
     _algorithms,
@@ -388,9 +388,9 @@ def _other_units(seed):
 def _clusterings(X, y):
     """Group of each row among ten by average linkage, by what is clustered."""
     shap, path = _explained(X, y)
-    tables = {FEATURES: X, STANDARDIZED: _dendrogram.standardized(X), "SHAP": shap, "path": path}
+    tables = {FEATURES: X, STANDARDIZED: clusterings.standardized(X), "SHAP": shap, "path": path}
     return {
-        name: hierarchy.fcluster(_dendrogram.merges(table, "average"), N_GROUPS, "maxclust")
+        name: hierarchy.fcluster(hierarchy.linkage(table, "average"), N_GROUPS, "maxclust")
         for name, table in tables.items()
     }
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from reproduction import theory
 from reproduction.datasets import led
-from reproduction.metrics.row_correlation import CORRELATIONS, row_correlations
+from reproduction.metrics.correlations import CORRELATIONS, row_correlations
 
 # Correlations of forests of 1000 trees, and differences of two, come as near: by Spearman, scores
 # that are the same in the limit have ranks of their own in a forest.

@@ -6,8 +6,5 @@ from reproduction.papers import _agreement
 
 compute, draw = _agreement.compute, _agreement.draw
 # s47: the packages that compute each measure, appendix C.
-_NAMED = dict.fromkeys(
-    ["Saabas", "TreeSHAP", "MDI", "TreeSHAP, interventional", "SAGE, cross-entropy", "SAGE, mse"],
-    "s47",
-)
+_NAMED = dict.fromkeys(["Saabas", "TreeSHAP", "TreeSHAP, interventional"], "s47")
 statements = partial(_agreement.statements, named=_NAMED)

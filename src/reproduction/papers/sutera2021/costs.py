@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from reproduction.datasets import breast_cancer, digits, led
+from reproduction.datasets import led, scikit_learn
 from reproduction.figures import COLORS, panels
 from reproduction.models import fit
 from reproduction.papers import finding
@@ -88,7 +88,7 @@ def _digits(trees):
     """Local measures and the prediction of all rows, by K; shap explains `SHAP_ROWS` of them."""
     import shap
 
-    data = digits.load()
+    data = scikit_learn.digits()
     for k in KS:
         model, forest = _forest(data, k, trees)
         X = forest.prepare(data.X)
@@ -122,7 +122,7 @@ def _loss(trees, n_rows):
     """TreeSHAP of the loss as shap has it: against a background, features as if independent."""
     import shap
 
-    data = breast_cancer.load()
+    data = scikit_learn.breast_cancer()
     model, forest = _forest(data, 1, trees)
     rows = np.linspace(0, len(data.X) - 1, n_rows).astype(int)
     X, y = data.X[rows], data.y[rows]

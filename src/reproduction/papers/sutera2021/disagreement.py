@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
-from reproduction.metrics import class_correlation
+from reproduction.metrics import correlations
 from reproduction.papers import finding
 from reproduction.papers.sutera2021.figure7 import PANELS, SIMILAR
 
@@ -139,7 +139,7 @@ def _hump(axis, table):
         ("own_term", "green", "-", "term of the class"),
         ("log_loss", "blue", "-", "log loss"),
     ):
-        values = class_correlation.CONTROLS[reference](p)
+        values = correlations.CONTROLS[reference](p)
         axis.plot(p, values, color=COLORS[color], ls=dash, label=words)
     axis.axvline(prior, color="0.4", lw=0.8, ls=":")
     words = {"fontsize": 7.5, "color": "0.3", "ha": "right", "va": "top"}
@@ -219,7 +219,7 @@ def statements(table):
     """
     plain = table[(table["part"] == "class") & (table["fit"] == "plain")].groupby("dataset")
     priors, n_classes = plain["prior"].max(), plain["predicted"].nunique()
-    own_term = class_correlation.CONTROLS["own_term"]
+    own_term = correlations.CONTROLS["own_term"]
     for row in table[table["part"] == "remains"].itertuples():
         if row.reference not in JUDGED:
             continue

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from reproduction.datasets import digits, led
+from reproduction.datasets import led, scikit_learn
 from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import around, finding
 from reproduction.papers.sutera2021 import _led_limit
@@ -23,7 +23,7 @@ MEASURES = {"local_mdi": "local MDI", "saabas": "Saabas", "tree_shap": "TreeSHAP
 LINEAR = {"led": None, "digits": 0.03}
 # More samples are drawn for one K.
 FEW = 4
-_LOADERS = {"led": led.load, "digits": digits.load}
+_LOADERS = {"led": led.load, "digits": scikit_learn.digits}
 # What a sample is, and what a feature.
 _ROWS = {"led": ("display of", "segment"), "digits": ("image of", "pixel")}
 _OF_K = (("blue", "o"), ("orange", "s"), ("vermilion", "D"))

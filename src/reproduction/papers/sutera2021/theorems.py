@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import models, theory
-from reproduction.datasets import iris, led, wine
+from reproduction.datasets import led, scikit_learn
 from reproduction.papers import finding
 from reproduction.papers.sutera2021 import table1, table2
 from reproduction.parameters import Count, Seed
@@ -393,8 +393,8 @@ def _appendix_f():
 
 def _forests():
     """Eq. 9 on finite forests. Bagged ones are grown on other rows than those averaged over."""
-    wines = wine.load()
-    cases = [(data.X, data.y) for data in (iris.load(), wines)]
+    wines = scikit_learn.wine()
+    cases = [(data.X, data.y) for data in (scikit_learn.iris(), wines)]
     quantity = "mean of local - global MDI, relative"
     for criterion in ("entropy", "gini"):
         for bootstrap, word in ((False, "unbagged"), (True, "bagged")):
@@ -408,7 +408,7 @@ def _forests():
 def _totals():
     """Statement 36: Saabas and TreeSHAP on forests that are not fully grown, every class."""
     errors = []
-    for data in (iris.load(), wine.load()):
+    for data in (scikit_learn.iris(), scikit_learn.wine()):
         for bootstrap in (False, True):
             recipe = _recipe("RandomForestClassifier", "entropy", bootstrap) | {"max_depth": 4}
             forest = to_forest(models.fit(recipe, data.X, data.y))
@@ -420,7 +420,7 @@ def _totals():
 
 def _scaled():
     """Statement 37: forests of the same rows with renamed classes, and with the output doubled."""
-    flowers, wines = iris.load(), wine.load()
+    flowers, wines = scikit_learn.iris(), scikit_learn.wine()
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
     fitted = [to_forest(models.fit(recipe, flowers.X, y)) for y in (flowers.y, (flowers.y + 1) % 3)]
     local = [local_mdi.attribute(forest, flowers.X).values for forest in fitted]

@@ -1,0 +1,299 @@
+"""PGI^2 of rankings with normal noise: exactly, against the largest of all orders, and sampled.
+
+Common parameters: ``sigmas`` are standard deviations of the noise, in units of the features;
+``n_rows`` takes only so many of the first rows; for ``searched`` see
+`splitcredit.prediction_gap.bounds.largest_pgi2`; ``reference`` is the importance that leads are
+over, by default the first. PGI^2 is in squared units of the prediction.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from reproduction.metrics import _rankings, _scores, declared
+from reproduction.parameters import Count, ImportanceName, NonNegative, Seed
+from splitcredit.prediction_gap import optimum
+from splitcredit.prediction_gap.bounds import largest_pgi2
+from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
+from splitcredit.prediction_gap.rankings import first_of_same
+from splitcredit.prediction_gap.sampling import gaps_by_k
+
+# With more features, the search through all their sets takes too long.
+MOST_FEATURES = 12
+# A ranking whose PGI^2 is less than the largest by at most this part of it is optimal.
+_NEAR = 1e-9
+# Exact values that differ by a smaller part are equal.
+_EQUAL = 1e-12
+
+
+def exact_gaps(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.ndarray]:
+    """PGI^2 of several rankings of the same rows, with normal noise; or PGU^2, if not `important`.
+
+    The same bytes as `splitcredit.faithfulness` gives, but a set that several rankings begin with,
+    such as all features, is measured once. `X` are prepared rows; each ranking is int64 (at least
+    n_rows, n_features), of these rows and, maybe, more; each result is (n_rows,).
+    """
+    n, d = X.shape
+    places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
+    firsts = np.arange(1, d + 1)[:, None]
+    masks = np.concatenate([(place[:, None, :] < firsts) == important for place in places], axis=1)
+    first_index = first_of_same(masks)
+    # A repeated set is replaced by the empty set, whose gap takes no time.
+    masks &= (first_index == np.arange(masks.shape[1]))[:, :, None]
+    gaps = np.take_along_axis(
+        GapProblem(forest, None, sigma, output).gaps(X, masks), first_index, axis=1
+    )
+    blocks = np.split(gaps, len(ranked), axis=1)
+    return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
+
+
+@declared(
+    KEYS=("ranking", "sigma_metric"),
+    VALUES=("value", "lead", "low", "high"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
+def pgi2(
+    attributions,
+    forest,
+    data,
+    sigmas: Sequence[NonNegative],
+    reference: ImportanceName | None = None,
+    n_rows: Count | None = None,
+    random_state: Seed = 0,
+) -> pd.DataFrame:
+    """Mean PGI^2 of every ranking (gajewski2025, tables 3 and 6).
+
+    gajewski2025's printed numbers are of three rows; `random_state` is of the bootstrap.
+
+    Returns
+    -------
+    DataFrame
+        One row a sigma and ranking: ``sigma_metric``, ``ranking``, ``value``, ``n_rows``;
+        ``row_deviation``, the standard deviation over the rows; ``lead``, the value minus the
+        reference's, and ``low`` and ``high``, its 95 % bootstrap interval over resampled rows.
+    """
+    reference = _rankings.reference_of(attributions, reference)
+    ranked = _rankings.rankings(attributions, len(data.X), reference)
+    X, rows = forest.prepare(data.X)[:n_rows], []
+    for sigma in sigmas:
+        values = exact_gaps(forest, X, ranked, sigma)
+        base = values[_rankings.label(reference)]
+        for name, pgi2_of_rows in values.items():
+            row = {"sigma_metric": float(sigma), "ranking": name, "value": pgi2_of_rows.mean()}
+            row["n_rows"] = len(X)
+            row["row_deviation"] = pgi2_of_rows.std(ddof=1) if len(X) > 1 else np.nan
+            rows.append(row | _rankings.lead(pgi2_of_rows, base, "mean", random_state))
+    return pd.DataFrame(rows)
+
+
+@declared(
+    KEYS=("ranking", "sigma_metric"),
+    VALUES=("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
+def pgi2_bound(
+    attributions,
+    forest,
+    data,
+    sigmas: Sequence[NonNegative],
+    searched: Annotated[int, ">= 1, <= 16"] = 12,
+    n_rows: Count | None = None,
+) -> pd.DataFrame:
+    """PGI^2 of rankings of many features as a share of the largest, or of an upper bound of it.
+
+    Returns
+    -------
+    DataFrame
+        One row a sigma and ranking: ``sigma_metric``, ``ranking``; ``value``, the mean PGI^2 over
+        the mean of the bounds, which is at most the share of the largest PGI^2; ``median`` and
+        ``quantile5`` (5 %) of the rows' own shares, 1 where the bound is 0; ``pgi2`` and
+        ``largest``, the two means; ``exact``, the share of the rows whose bound is the largest
+        PGI^2 itself; ``n_rows``.
+    """
+    ranked, rows = _rankings.rankings(attributions, len(data.X)), []
+    X = forest.prepare(data.X)[:n_rows]
+    for sigma in sigmas:
+        best = largest_pgi2(forest, X, scale=sigma, searched=searched)
+        for name, gap in exact_gaps(forest, X, ranked, sigma).items():
+            share, mean_share = _shares(gap, best.upper)
+            row = {"ranking": name, "sigma_metric": float(sigma), "value": mean_share}
+            row |= {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
+            row |= {"pgi2": gap.mean(), "largest": best.upper.mean()}
+            rows.append(row | {"exact": best.exact.mean(), "n_rows": len(X)})
+    return pd.DataFrame(rows)
+
+
+@declared(
+    KEYS=("ranking", "sigma_metric"),
+    VALUES=("value", "median", "quantile5", "least", "optimal", "first_best"),
+    IMPORTANCES=1,
+    SCORES="global",
+)
+def pgi2_optimum(
+    attributions, forest, data, sigmas: Sequence[NonNegative], n_rows: Count | None = None
+) -> pd.DataFrame:
+    """PGI^2 of rankings as a share of the largest of all orders, which gajewski2025 leaves open.
+
+    Returns
+    -------
+    DataFrame
+        One row a sigma and ranking: ``sigma_metric``, ``ranking``; ``value``, the mean PGI^2 over
+        the mean of the best; ``median``, ``quantile5`` (5 %) and ``least`` of the rows' own shares,
+        1 where the best is 0; ``optimal``, the share of the rows where the ranking is as good as
+        the best; ``first_best``, the share where no other single feature has a larger PG^2 than its
+        first; ``n_rows``. With more than 12 features nothing is measured: shares are NaN and
+        ``n_rows`` 0.
+    """
+    ranked, rows = _rankings.rankings(attributions, len(data.X)), []
+    X, small = forest.prepare(data.X)[:n_rows], forest.n_features <= MOST_FEATURES
+    for sigma in sigmas:
+        if small:
+            best = optimum.best_ranking(forest, X, scale=sigma).pgi2
+            gaps = exact_gaps(forest, X, ranked, sigma)
+            features = np.eye(forest.n_features, dtype=bool)
+            of_one = np.stack([pg2(forest, X, mask, scale=sigma) for mask in features], axis=1)
+        for name, ranking in ranked.items():
+            row = {"sigma_metric": float(sigma), "ranking": name}
+            row |= dict.fromkeys(pgi2_optimum.VALUES, np.nan) | {"n_rows": 0}
+            if small:
+                share, row["value"] = _shares(gaps[name], best)
+                row |= {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
+                row |= {"least": share.min(), "optimal": (share >= 1 - _NEAR).mean()}
+                first = np.take_along_axis(of_one, ranking[: len(X), :1], axis=1)[:, 0]
+                row["first_best"] = (first >= of_one.max(axis=1) * (1 - _NEAR)).mean()
+                row["n_rows"] = len(X)
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _shares(gaps, best):
+    """Shares of the rows, 1 where the best is 0, and the share of the means."""
+    share = np.divide(gaps, best, out=np.ones_like(gaps), where=best > 0)
+    return share, gaps.mean() / best.mean() if best.any() else 1.0
+
+
+@declared(
+    KEYS=("importance", "yardstick"), VALUES=("value", "exact"), IMPORTANCES=1, SCORES="global"
+)
+def order_gaps(
+    attributions,
+    forest,
+    data,
+    sigma: NonNegative = 0.3,
+    n_rows: Count = 4,
+    searched: Count = 6,
+) -> pd.DataFrame:
+    """PGI^2 and PGU^2 of orders, of the output or of the probability of the predicted class.
+
+    Returns
+    -------
+    DataFrame
+        One row a measure and ``yardstick``: ``pgi2`` and ``pgu2``; ``pgi2_share``, the mean PGI^2
+        over the mean of the largest of all orders, or of its upper bound; ``exact``, the share of
+        rows whose bound is the largest itself.
+    """
+    X = forest.prepare(data.X)[:n_rows]
+    orders, largest, exact = _rankings.row_orders(attributions, len(X)), 0.0, 0.0
+    sums = {yardstick: dict.fromkeys(orders, 0.0) for yardstick in ("pgi2", "pgu2")}
+    # The only output, or the predicted class of each row.
+    predicted = forest.predict(X).argmax(axis=1)
+    for output in np.unique(predicted).tolist():
+        rows = np.flatnonzero(predicted == output)
+        bound = largest_pgi2(forest, X[rows], scale=sigma, output=output, searched=searched)
+        largest, exact = largest + bound.upper.sum(), exact + bound.exact.sum()
+        of_rows = {name: order[rows] for name, order in orders.items()}
+        for yardstick, important in (("pgi2", True), ("pgu2", False)):
+            gaps = exact_gaps(forest, X[rows], of_rows, sigma, output, important)
+            for name, values in gaps.items():
+                sums[yardstick][name] += values.sum()
+    shares = {name: gap / largest if largest else 1.0 for name, gap in sums["pgi2"].items()}
+    means = {y: {name: gap / len(X) for name, gap in sums[y].items()} for y in sums}
+    return pd.concat(
+        [
+            _scores.table(values, yardstick=yardstick, exact=exact / len(X))
+            for yardstick, values in (means | {"pgi2_share": shares}).items()
+        ],
+        ignore_index=True,
+    )
+
+
+@declared(
+    KEYS=("ranking", "other", "quantity", "sigma_metric"),
+    VALUES=("value",),
+    IMPORTANCES=1,
+    SCORES="global",
+)
+def pgi_agreement(
+    attributions,
+    forest,
+    data,
+    sigmas: Sequence[NonNegative],
+    n_samples: Count = 100,
+    n_rows: Count | None = 200,
+    random_state: Seed = 0,
+) -> pd.DataFrame:
+    """Agreement of absolute PGI, sampled as OpenXAI does, with exact PGI^2 under the same noise.
+
+    Parameters
+    ----------
+    n_samples : int
+        Samples for each row and number of features.
+    random_state : int
+        Of the samples. Rankings are compared on the same.
+
+    Returns
+    -------
+    DataFrame
+        ``sigma_metric``, ``quantity``, ``ranking``, ``other``, ``value``, ``n_rows``. Quantities:
+
+        - ``spearman``: correlation of the two over the rows, for one ranking; NaN if one of the two
+          is the same for all rows.
+        - ``alike``: for two rankings, the share of the rows in which both put the same one first,
+          or neither; ``n_rows`` are all.
+        - ``alike_unequal``: the same among the rows in which their PGI^2 differ.
+        - ``swapped``: for two rankings, the share of the rows in which the mean absolute gap puts
+          one first and the mean squared gap, of the same samples, the other.
+    """
+    ranked, rows = _rankings.rankings(attributions, len(data.X)), []
+    X = forest.prepare(data.X)[:n_rows]
+    for sigma in sigmas:
+        options = {"n_samples": n_samples, "random_state": random_state}
+        exact = exact_gaps(forest, X, ranked, sigma)
+        sampled, squared = (
+            {
+                name: gaps_by_k(
+                    forest, X, ranking[: len(X)], sigma, absolute=absolute, **options
+                ).mean(axis=1)
+                for name, ranking in ranked.items()
+            }
+            for absolute in (True, False)
+        )
+        quantities = [("spearman", a, "", _spearman(sampled[a], exact[a]), len(X)) for a in ranked]
+        for a, b in combinations(ranked, 2):
+            ours, theirs = _order(exact[a], exact[b]), _order(sampled[a], sampled[b])
+            same_order, unequal = ours == theirs, ours != 0
+            quantities.append(("alike", a, b, same_order.mean(), len(X)))
+            share = same_order[unequal].mean() if unequal.any() else np.nan
+            quantities.append(("alike_unequal", a, b, share, unequal.sum()))
+            swapped = theirs * _order(squared[a], squared[b]) < 0
+            quantities.append(("swapped", a, b, swapped.mean(), len(X)))
+        rows += [(float(sigma), *row) for row in quantities]
+    columns = ["sigma_metric", "quantity", "ranking", "other", "value", "n_rows"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _order(a, b):
+    """1 where a is larger, -1 where b is, 0 where they are equal."""
+    return np.where(np.abs(a - b) <= _EQUAL * np.maximum(a, b), 0.0, np.sign(a - b))
+
+
+def _spearman(a, b):
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return np.nan
+    return float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])

@@ -1,0 +1,81 @@
+"""Metrics of greedy PG^2 rankings; importances of the method ``pg2_greedy`` count."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from reproduction.metrics import _rankings, declared
+from reproduction.parameters import Count, ImportanceName
+from splitcredit.prediction_gap.rankings import of_attribution, top_k_mask
+
+
+@declared(
+    KEYS=("ranking", "k"),
+    VALUES=("value", "tied"),
+    IMPORTANCES=1,
+    SCORES="global",
+    METHOD="pg2_greedy",
+)
+def topk_agreement(
+    attributions, data, reference: ImportanceName | None = None, ks: Sequence[Count] = (1, 2, 3)
+) -> pd.DataFrame:
+    """Share of the rows whose first k features are, as a set, those of the reference.
+
+    gajewski2025, table 2. The reference is by default the first importance; local ones rank by
+    absolute values, global ones by their values.
+
+    Returns
+    -------
+    DataFrame
+        One row a greedy ranking and k: ``ranking``, ``k``; ``value``; ``tied``, the share of the
+        rows in which another feature would have done as well in place k.
+    """
+    reference = _rankings.reference_of(attributions, reference)
+    ranked, rows = _rankings.rankings(attributions, len(data.X), reference), []
+    reference_ranking = ranked[_rankings.label(reference)]
+    for name, greedy in _rankings.greedy(attributions).items():
+        ranking, d = of_attribution(greedy), reference_ranking.shape[1]
+        for k in ks:
+            agrees = (top_k_mask(ranking, k, d) == top_k_mask(reference_ranking, k, d)).all(axis=1)
+            tied = greedy.parameters["tied_by_place"][k - 1]
+            rows.append((_rankings.label(name), k, agrees.mean(), tied))
+    return pd.DataFrame(rows, columns=["ranking", "k", "value", "tied"])
+
+
+@declared(
+    KEYS=("ranking", "quantity", "k", "arithmetic", "sigma"),
+    VALUES=("value",),
+    IMPORTANCES=1,
+    METHOD="pg2_greedy",
+)
+def ranking_changes(attributions) -> pd.DataFrame:
+    """Compare greedy rankings of the same noise that were computed in different arithmetic.
+
+    Those of a sigma, a kind of noise and an output are compared with the first of them.
+
+    Returns
+    -------
+    DataFrame
+        One row a greedy ranking, place and quantity: ``ranking``, ``arithmetic``, ``sigma``,
+        ``quantity``, ``k``, ``value``, ``n_rows``. Quantities are shares of the rows:
+
+        - ``tied``: another feature would have done as well in place k;
+        - ``set``: the first k features are, as a set, others than in the first ranking;
+        - ``order``: they or their order are; at the last k that is the whole ranking.
+    """
+    first, rows = {}, []
+    for name, greedy in _rankings.greedy(attributions).items():
+        ranking, sigma = of_attribution(greedy), greedy.parameters["sigma"]
+        problem = sigma, greedy.parameters.get("noise", "normal"), greedy.output_names
+        base, (n, d) = first.setdefault(problem, ranking), ranking.shape
+        for k in range(1, d + 1):
+            sets = (top_k_mask(ranking, k, d) != top_k_mask(base, k, d)).any(axis=1)
+            for quantity, value in (
+                ("tied", greedy.parameters["tied_by_place"][k - 1]),
+                ("set", sets.mean()),
+                ("order", (ranking[:, :k] != base[:, :k]).any(axis=1).mean()),
+            ):
+                arithmetic = greedy.parameters["arithmetic"]
+                rows.append((_rankings.label(name), arithmetic, sigma, quantity, k, value, n))
+    columns = ["ranking", "arithmetic", "sigma", "quantity", "k", "value", "n_rows"]
+    return pd.DataFrame(rows, columns=columns)
