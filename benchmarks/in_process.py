@@ -17,7 +17,7 @@ from treeinterpreter import treeinterpreter
 import splitcredit
 from race import Pair
 from reproduction import datasets
-from reproduction.datasets import digits, led
+from reproduction.datasets import led, scikit_learn
 from reproduction.models import fit
 from splitcredit import to_forest
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
@@ -36,7 +36,7 @@ N_SAMPLES = 35_000
 
 def digits_forest(k, shap_rows):
     """Local MDI, Saabas and TreeSHAP on the forest of one K of sutera2021."""
-    data = digits.load()
+    data = scikit_learn.digits()
     X32 = data.X.astype(np.float32)
     model = fit({**EXTRA_TREES, "max_features": k}, data.X, data.y)
     forest = to_forest(model)
