@@ -4,5 +4,5 @@ from scripts import script
 
 
 def test_the_script_that_writes_numbers_into_pages_has_nothing_to_change():
-    for page, text in script("docs/take_reference.py").pages_with_numbers().items():
+    for page, text in script("tools/take_reference.py").pages_with_numbers().items():
         assert page.read_text(encoding="utf-8") == text, page
