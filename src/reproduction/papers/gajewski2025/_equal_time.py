@@ -41,22 +41,7 @@ def predicted(method, value, others, iterations) -> tuple[float, float]:
 
 
 def findings(rows, comparison, interval, prediction=None) -> list[dict]:
-    """s05 to s07, s31 and s32 of one comparison of times.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One row for each ``dataset``, ``model``, ``sigma`` and ``method`` (of `METHODS`): ``value``,
-        the NMAE at the number of iterations that the comparison finds, between ``low`` and
-        ``high``.
-    comparison : str
-        Begins the names of the variants.
-    interval : str
-        What lies between ``low`` and ``high``, in words.
-    prediction : DataFrame, optional
-        Like `rows`, with the errors that follow from the numbers of iterations: the causes on file
-        say that these decide. All but s31 then expect what it gives.
-    """
+    """s05 to s07, s31 and s32 of one comparison of times."""
     measured = [*_judged(rows, comparison, interval)]
     if prediction is not None:
         for f, predicted in zip(measured, _judged(prediction, comparison, interval), strict=True):

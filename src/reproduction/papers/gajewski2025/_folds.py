@@ -23,21 +23,7 @@ def at(rows, recipe) -> np.ndarray:
 
 
 def excess(rows) -> pd.DataFrame:
-    """Excess of the error at the stated parameters over the least error.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One row a fit: see `named`.
-
-    Returns
-    -------
-    DataFrame
-        One row a data set and model: ``value``, the mean over the folds of the error at the stated
-        parameters less that at those with the least mean of the others, as a share of the latter;
-        ``low`` and ``high``, two standard errors to either side. Folds share rows for training, so
-        the variance over J folds counts 1/J + (held out)/(training) times (Nadeau and Bengio 2003).
-    """
+    """Excess of the error at the stated parameters over the least error."""
     excesses = []
     for dataset in DATASETS:
         for model in MODELS:

@@ -13,17 +13,9 @@ KEYS = ["k", "ranking"]
 def compute(frame) -> pd.DataFrame:
     """Errors over the splits.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Metric ``randomized_error`` or ``removed_error``.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, ``k``, ``ranking``; ``value``, the root of the mean
-        squared error over the test rows, in units of the target; ``low``, ``high``,
-        ``deviation``, ``n_splits``; ``lead`` over SHAP with the mean 95 % interval of a split,
-        ``lead_low``, ``lead_high``; ``standard_error`` of the value.
+    Columns: ``variant``, ``dataset``, ``model``, ``k``, ``ranking``; ``value``, the root of the
+    mean squared error over the test rows, in units of the target; ``low``, ``high``, ``deviation``,
+    ``n_splits``; ``lead`` over SHAP with the mean 95 % interval of a split, ``lead_low``,
+    ``lead_high``; ``standard_error`` of the value.
     """
     return over_splits([with_lead(frame)], KEYS)

@@ -12,26 +12,7 @@ ROUNDING = 1e-9
 
 
 def over_splits(frames, keys) -> pd.DataFrame:
-    """One row a setting: means over the splits, and the range of the splits.
-
-    Parameters
-    ----------
-    frames : list of DataFrame
-        Of experiments: ``variant``, ``data``, ``model``, the keys, ``value``; and, if there are
-        any, ``lead``, ``lead_low`` and ``lead_high`` (over SHAP, with the interval of one split),
-        ``standard_error``, ``row_deviation`` and ``tied``. Of a variant, data set and model that
-        several have, the first counts.
-    keys : list of str
-        Beside variant, data set and model.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, the keys; ``value``, the mean over the splits;
-        ``low`` and ``high``, the least and the largest of one split; ``deviation`` over the splits
-        and ``n_splits``; and the means of the others. The mean of intervals is wider than an
-        interval of the mean.
-    """
+    """One row a setting: means over the splits, and the range of the splits."""
     rows = _first_of_each(frames).rename(columns={"data": "dataset"})
     means = ["lead", "lead_low", "lead_high", "standard_error", "row_deviation", "tied"]
     grouped = rows.groupby([*_SETTING, *keys], sort=False)
@@ -57,23 +38,7 @@ def with_lead(frame) -> pd.DataFrame:
 
 
 def with_ranges(table, names, of_cause) -> pd.DataFrame:
-    """Add the range of a value that both print, by a cause, and the lead give.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Columns of the printed cells, ``variant``, ``value`` and ``lead``.
-    names : tuple of str
-        Printed tables that have its cells.
-    of_cause : callable
-        Takes printed values, and gives the ends of ours that the cause allows.
-
-    Returns
-    -------
-    DataFrame
-        ``cause_low`` and ``cause_high``, missing for variant published. A value is also that of
-        SHAP and the lead over it, and SHAP's that of another ranking less its lead.
-    """
+    """Add the range of a value that both print, by a cause, and the lead give."""
     cells = [cell for name in names for cell in printed("gajewski2025", name)]
     keys = list(cells[0][0])
     texts = {tuple(cell[key] for key in keys): float(text) for cell, text in cells}

@@ -17,12 +17,9 @@ ERRORS = "gajewski2025_chosen/shuffled_error"
 def compute(inputs) -> pd.DataFrame:
     """Mean errors of both sets of parameters, and the excess of the error of the text's.
 
-    Returns
-    -------
-    DataFrame
-        ``quantity``, ``dataset``, ``model``. For ``RMSE``: ``chosen``, ``text`` or ``grid``; the
-        parameters; ``value``, the mean over the folds, in units of the target, and ``n_folds``.
-        For ``excess``: ``value``, ``low`` and ``high``, see `_folds.excess`.
+    Columns: ``quantity``, ``dataset``, ``model``. For ``RMSE``: ``chosen``, ``text`` or ``grid``;
+    the parameters; ``value``, the mean over the folds, in units of the target, and ``n_folds``. For
+    ``excess``: ``value``, ``low`` and ``high``, see `_folds.excess`.
     """
     rows = _folds.named(inputs[ERRORS])
     key = ["dataset", "model", *_folds.PARAMETERS]

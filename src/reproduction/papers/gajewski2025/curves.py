@@ -41,20 +41,11 @@ _COLUMNS += ["standard_error", "exact_mean", "zero_share", "n_pairs"]
 def compute(inputs, dataset: str, model: str, sigmas: list[float] | None = None) -> pd.DataFrame:
     """The curves of one model.
 
-    Parameters
-    ----------
-    dataset, model : str
-    sigmas : sequence of float, optional
-        Standard deviations of the noise; all without it.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``: published is the model that the authors saved, on their split, described one
-        with the parameters that the text states, on a split of our own; ``dataset``, ``model``,
-        ``sigma``, ``method``, ``iterations``; ``value``, the NMAE, a share of the mean exact gap;
-        ``standard_error``; ``exact_mean``, in squared units of the target; ``zero_share`` of the
-        exact gaps are 0; ``n_pairs``.
+    Columns: ``variant``: published is the model that the authors saved, on their split, described
+    one with the parameters that the text states, on a split of our own; ``dataset``, ``model``,
+    ``sigma``, ``method``, ``iterations``; ``value``, the NMAE, a share of the mean exact gap;
+    ``standard_error``; ``exact_mean``, in squared units of the target; ``zero_share`` of the exact
+    gaps are 0; ``n_pairs``.
     """
     rows = inputs[ERRORS].rename(columns={"data": "dataset"})
     rows = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]

@@ -59,33 +59,14 @@ _WORDS = (
 def compute(inputs, recipes, timed_pairs: Count, repeats: Count, n_pairs: Count) -> pd.DataFrame:
     """Seconds, iterations of equal time and their errors.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_sampling/sampling_error``: errors at the printed numbers of iterations.
-    recipes : dict of str to dict
-        Data recipes; the rows of the test are the authors', and the models those of variant
-        published.
-    timed_pairs : int
-        Pairs of a row and a set that are timed together.
-    repeats : int
-        Turns of the clock.
-    n_pairs : int
-        Pairs over which errors are taken.
-
-    Returns
-    -------
-    DataFrame
-        ``part``, ``dataset``, ``model``, ``sigma``, ``method`` (``exact``, ``mc``, ``halton``),
-        ``comparison``, ``noise``; ``value``, and ``low`` and ``high`` over the turns. By part:
-
-        - ``a pair`` and ``a sample``: CPU seconds of the exact algorithm a pair; of sampling a
-          pair, without its samples, and a sample;
-        - ``iterations`` and ``nmae`` of each of `COMPARISONS`, and ``nmae`` at the printed
-          iterations, missing if it was not computed; low and high of an NMAE have 3 standard errors
-          of draws on top;
-        - ``accurate``: seconds until sampling of shared noise has an NMAE of 0.001, or those of the
-          most iterations if these do not suffice, over the seconds of the exact algorithm.
+    Columns: ``part``, ``dataset``, ``model``, ``sigma``, ``method`` (``exact``, ``mc``,
+    ``halton``), ``comparison``, ``noise``; ``value``, and ``low`` and ``high`` over the turns. By
+    part: ``a pair`` and ``a sample``: CPU seconds of the exact algorithm a pair; of sampling a
+    pair, without its samples, and a sample; ``iterations`` and ``nmae`` of each of `COMPARISONS`,
+    and ``nmae`` at the printed iterations, missing if it was not computed; low and high of an NMAE
+    have 3 standard errors of draws on top; ``accurate``: seconds until sampling of shared noise has
+    an NMAE of 0.001, or those of the most iterations if these do not suffice, over the seconds of
+    the exact algorithm.
     """
     from splitcredit.kernels.compiled import threads
 
@@ -132,19 +113,7 @@ def _of_model(key, forest, X, errors, timed_pairs, repeats, n_pairs):
 
 
 def equal_time(comparison, seconds, method) -> np.ndarray:
-    """Numbers of iterations that take as long as the exact algorithm, at each turn; 1 at least.
-
-    Parameters
-    ----------
-    comparison : str, of `COMPARISONS`
-    seconds : dict
-        See `_clocks.of_setting`.
-    method : str
-
-    Returns
-    -------
-    int64 (n_turns,)
-    """
+    """Numbers of iterations that take as long as the exact algorithm, at each turn; 1 at least."""
     exact = seconds["exact"]
     a_pair, a_sample = seconds[_clocks.SHARED if comparison == SHARED else _clocks.FRESH, method]
     if comparison == CLOSEST:

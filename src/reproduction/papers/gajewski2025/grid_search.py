@@ -15,15 +15,12 @@ ERRORS = "gajewski2025_grid_search/cross_validated_error"
 def compute(inputs) -> pd.DataFrame:
     """Cross-validated errors, the best first.
 
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``model``, ``rank`` (1 is the best of its model), ``max_depth``,
-        ``learning_rate``, ``subsample``; ``value``, the mean RMSE over the folds, and its
-        ``deviation`` over them, in units of the target; ``chosen``: ``text`` at the parameters that
-        appendix A states, ``saved`` at those of the model that the authors saved, ``text, saved``
-        at both. The number of trees is that of the recipe, 40 and 1. At the parameters of the text
-        ``excess``, with ``low`` and ``high``: see `_folds.excess`.
+    Columns: ``dataset``, ``model``, ``rank`` (1 is the best of its model), ``max_depth``,
+    ``learning_rate``, ``subsample``; ``value``, the mean RMSE over the folds, and its ``deviation``
+    over them, in units of the target; ``chosen``: ``text`` at the parameters that appendix A
+    states, ``saved`` at those of the model that the authors saved, ``text, saved`` at both. The
+    number of trees is that of the recipe, 40 and 1. At the parameters of the text ``excess``, with
+    ``low`` and ``high``: see `_folds.excess`.
     """
     fits = _folds.named(inputs[ERRORS])
     grouped = fits.groupby(["dataset", "model", *PARAMETERS], sort=False)["value"]

@@ -39,29 +39,19 @@ CAN_ALTER = '"can alter": in one row of a hundred at least, measured on the same
 def compute(inputs) -> pd.DataFrame:
     """Mean PGI2, its share of the largest that any ranking has, and agreement with PGI.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``pgi2`` of experiments, of which the first counts where several have a variant of a model;
-        and, if there are, ``pgi2_optimum`` and ``pgi_agreement``.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, ``sigma_metric``, ``ranking``; ``value`` in squared
-        units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
-        with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split;
-        ``of_published``, the value over that of variant published; ``row_deviation`` over the rows
-        of a split; ``cause_low`` and ``cause_high``, see `_tables.with_ranges`. With the other
-        inputs also, as means over the splits, ``of_optimum``, the share of the optimum, missing
-        where there are too many features for all orders; of the shares of single rows the ``least``
-        of all splits, ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1;
-        ``first_best``, the share of the rows in which no other single feature has a larger PG2 than
-        the first; ``spearman``, the correlation of PGI and PGI2 over the rows; ``alike``, the share
-        of the rows in which both put the same first, this ranking or SHAP's; and ``swapped``, the
-        share in which the square of sampled gaps puts the other one first than their absolute
-        values. ``optimum_rows`` and ``swapped_rows`` count the rows of all splits behind these
-        shares.
+    Columns: ``variant``, ``dataset``, ``model``, ``sigma_metric``, ``ranking``; ``value`` in
+    squared units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
+    with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split;
+    ``of_published``, the value over that of variant published; ``row_deviation`` over the rows of a
+    split; ``cause_low`` and ``cause_high``, see `_tables.with_ranges`. With the other inputs also,
+    as means over the splits, ``of_optimum``, the share of the optimum, missing where there are too
+    many features for all orders; of the shares of single rows the ``least`` of all splits,
+    ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1; ``first_best``, the share of
+    the rows in which no other single feature has a larger PG2 than the first; ``spearman``, the
+    correlation of PGI and PGI2 over the rows; ``alike``, the share of the rows in which both put
+    the same first, this ranking or SHAP's; and ``swapped``, the share in which the square of
+    sampled gaps puts the other one first than their absolute values. ``optimum_rows`` and
+    ``swapped_rows`` count the rows of all splits behind these shares.
     """
     metrics = {name.partition("/")[2]: frame for name, frame in inputs.items()}
     gaps = [frame for name, frame in inputs.items() if name.endswith("/pgi2")]

@@ -20,16 +20,13 @@ PRINTED_PAIRS = 20000
 def compute(inputs) -> pd.DataFrame:
     """Errors at the printed numbers of iterations.
 
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for
-        ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that number, and always for
-        ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``own_error``, the
-        standard error of ours; ``standard_error``, that of the difference from print, whose 20 000
-        pairs and noise are other draws of the same kind; and ``curve_low`` and ``curve_high``,
-        between which the error of the same model at the nearest other number of iterations has it
-        by its power, within 3 standard errors of both.
+    Columns: ``variant``, ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for
+    ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that number, and always for
+    ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``own_error``, the standard
+    error of ours; ``standard_error``, that of the difference from print, whose 20 000 pairs and
+    noise are other draws of the same kind; and ``curve_low`` and ``curve_high``, between which the
+    error of the same model at the nearest other number of iterations has it by its power, within 3
+    standard errors of both.
     """
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
     key = ["variant", "dataset", "model", "sigma", "method", "iterations"]

@@ -26,15 +26,12 @@ CLEARER = '"clearer": by one row in twenty at least'
 def compute(inputs) -> pd.DataFrame:
     """Shares of rows, over the splits.
 
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, ``sigma``, ``k``; ``value``, ``low``, ``high``,
-        ``deviation``, ``n_splits``, see `_tables.over_splits`; ``tied``, share of the rows in which
-        another feature would have done as well in place k; for saved_models of single trees
-        ``precision_low`` and ``precision_high``: the published share less and more the share of the
-        rows whose first k features single precision changes, both by index. If precision is all
-        that differs, the share in double precision lies between them.
+    Columns: ``variant``, ``dataset``, ``model``, ``sigma``, ``k``; ``value``, ``low``, ``high``,
+    ``deviation``, ``n_splits``, see `_tables.over_splits`; ``tied``, share of the rows in which
+    another feature would have done as well in place k; for saved_models of single trees
+    ``precision_low`` and ``precision_high``: the published share less and more the share of the
+    rows whose first k features single precision changes, both by index. If precision is all that
+    differs, the share in double precision lies between them.
     """
     sigmas = {ranking: sigma for sigma, ranking in GREEDY.items()}
     frames = []

@@ -28,12 +28,9 @@ NOT_ALL_HIDDEN = "parkinson"
 def compute(inputs) -> pd.DataFrame:
     """Errors over the splits.
 
-    Returns
-    -------
-    DataFrame
-        See `_removal.compute`; but ``standard_error`` is that of the difference from print: rows
-        are the same, and print and ours each have draws of their own. Also ``cause_low`` and
-        ``cause_high``, see `_tables.with_ranges`.
+    See `_removal.compute`; but ``standard_error`` is that of the difference from print: rows are
+    the same, and print and ours each have draws of their own. Also ``cause_low`` and
+    ``cause_high``, see `_tables.with_ranges`.
     """
     frame = inputs["gajewski2025_bigger/randomized_error"]
     of_difference = np.sqrt(2) * frame["draws_error"]

@@ -28,17 +28,9 @@ SUGGEST = '"suggest": in most settings; the interval counts 95 % bootstrap inter
 def compute(inputs, recipes) -> pd.DataFrame:
     """Errors over the splits, larger is better; see `_removal.compute`.
 
-    Parameters
-    ----------
-    recipes : dict of str to dict
-        Data recipes; the rows are the authors'.
-
-    Returns
-    -------
-    DataFrame
-        Also ``cause_low`` and ``cause_high`` of variants published and saved_models, which are the
-        same here: between them lies the error in double precision, with ties by index and full
-        fits, if the printed one is of another order of ties, or of fits that stop early.
+    Also ``cause_low`` and ``cause_high`` of variants published and saved_models, which are the same
+    here: between them lies the error in double precision, with ties by index and full fits, if the
+    printed one is of another order of ties, or of fits that stop early.
     """
     table = _removal.compute(inputs["gajewski2025_bigger/removed_error"])
     ranges = pd.concat([_ranges(name, recipe) for name, recipe in recipes.items()])

@@ -60,29 +60,15 @@ def compute(
 ) -> pd.DataFrame:
     """Errors, z-scores, counts of operations.
 
-    Parameters
-    ----------
-    cases : int
-        Number of small ensembles, each with one row and set, and the kinds of noise in turn.
-    draws : int
-        Samples of each.
-    trees : list of int
-        Sizes of the growing ensemble.
-    rows : int
-        Rows, each with a random set, over which counts are averaged.
-
-    Returns
-    -------
-    DataFrame
-        ``part``, ``value``, and by part: ``exactness`` (relative error, ``gap``, ``sigma``,
-        ``noise``), ``sampling`` (z-score), ``invalid`` (number of ``n`` gaps that are negative or
-        NaN), ``operations`` (mean of a pair; ``growth``: of ``trees``, ``depth`` or, for all d sets
-        of a ranking, ``PGI2``; ``size``, ``n_nodes``), ``exponent`` (of operations in nodes;
-        ``low`` and ``high`` if one of the rows is left out), ``algorithm`` (share of NaN,
-        ``size``, ``quantity``), ``cancellation`` (absolute mean of the signed gap over the root of
-        PG2, of each of ten times `rows` rows, for the feature with the largest PG2),
-        ``discrepancy`` (of ``n`` quasi-random points before and after the transformation to normal
-        noise, and of pseudo-random ones; ``quantity``).
+    Columns: ``part``, ``value``, and by part: ``exactness`` (relative error, ``gap``, ``sigma``,
+    ``noise``), ``sampling`` (z-score), ``invalid`` (number of ``n`` gaps that are negative or NaN),
+    ``operations`` (mean of a pair; ``growth``: of ``trees``, ``depth`` or, for all d sets of a
+    ranking, ``PGI2``; ``size``, ``n_nodes``), ``exponent`` (of operations in nodes; ``low`` and
+    ``high`` if one of the rows is left out), ``algorithm`` (share of NaN, ``size``, ``quantity``),
+    ``cancellation`` (absolute mean of the signed gap over the root of PG2, of each of ten times
+    `rows` rows, for the feature with the largest PG2), ``discrepancy`` (of ``n`` quasi-random
+    points before and after the transformation to normal noise, and of pseudo-random ones;
+    ``quantity``).
     """
     rng = np.random.default_rng(2025)
     kinds = [_noises.KINDS[i % len(_noises.KINDS)] for i in range(cases)]

@@ -29,30 +29,12 @@ def compute(
 ) -> pd.DataFrame:
     """CPU seconds and how they grow.
 
-    Parameters
-    ----------
-    pairs : int
-        Pairs of a row and a set that are timed together: so many for the growth of sampling, two
-        fifths for that of the exact algorithm, and five times as many for sampling with shared
-        noise by iterations.
-    repeats : int
-        Turns of the clock.
-    trees : list of int
-        Sizes of the growing ensemble.
-    sizes : list of int
-        Numbers of features that are perturbed there, of 11.
-
-    Returns
-    -------
-    DataFrame
-        ``part``; ``value``, of the medians over the turns; ``low`` and ``high``, the least and the
-        largest if one turn is left out. By part:
-
-        - ``growth``: CPU seconds of the exact algorithm a pair, and of Monte Carlo an iteration
-          (``method``); ``n_trees``, ``nodes``, ``size``;
-        - ``exponent`` of these seconds in nodes, over the last five sizes of the ensemble;
-        - ``iterations``: CPU seconds of sampling a pair (``method``, ``noise``) and ``iterations``;
-        - ``power`` of the iterations beyond the second count in the seconds beyond its own.
+    Columns: ``part``; ``value``, of the medians over the turns; ``low`` and ``high``, the least and
+    the largest if one turn is left out. By part: ``growth``: CPU seconds of the exact algorithm a
+    pair, and of Monte Carlo an iteration (``method``); ``n_trees``, ``nodes``, ``size``;
+    ``exponent`` of these seconds in nodes, over the last five sizes of the ensemble;
+    ``iterations``: CPU seconds of sampling a pair (``method``, ``noise``) and ``iterations``;
+    ``power`` of the iterations beyond the second count in the seconds beyond its own.
     """
     from splitcredit.kernels.compiled import threads
 

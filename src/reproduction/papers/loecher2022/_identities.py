@@ -48,13 +48,7 @@ ALIKE_ROWS, ALIKE_MEANS = (
 
 
 def differences(model, X, y) -> list[tuple[str, str, float, float]]:
-    """Largest difference of the two sides of each identity, on one fitted forest.
-
-    Returns
-    -------
-    list of (statement, quantity, difference, size)
-        `size` is the largest number that was compared. In units of the impurity.
-    """
+    """Largest difference of the two sides of each identity, on one fitted forest."""
     forest, trees = to_forest(model, X), _by_rows.trees(model, X, y)
     cfc = [_by_rows.contributions(tree) for tree in trees]
     sides = [*_of_cfc(model, X, trees, cfc), *_of_mdi(forest, model, X, y, trees, cfc)]
@@ -204,14 +198,7 @@ def contributions_of(model, X, y) -> list[np.ndarray]:
 
 
 def left_over(model, X, y) -> np.ndarray:
-    """Share of the contributions that remains when those of the trees are added up, section 7.
-
-    Returns
-    -------
-    float64 (n_features,)
-        The left side of Eq. 9 over the right one, of the last class; 1 for a feature that no tree
-        tests.
-    """
+    """Share of the contributions that remains when those of the trees are added up, section 7."""
     left_side, right_side = sides_of_eq9(contributions_of(model, X, y))
     return np.divide(left_side, right_side, out=np.ones_like(right_side), where=right_side > 0)
 
@@ -253,15 +240,7 @@ def _from_best_multiple(score, other):
 
 
 def alike(model, X, kinds) -> list[tuple[str, float]]:
-    """Correlations of SHAP values and CFC of the last class: (quantity, value).
-
-    Parameters
-    ----------
-    model : fitted random forest
-    X : (n_samples, n_features)
-    kinds : dict of str to bool (n_features,)
-        Features of which the values are compared, beside all.
-    """
+    """Correlations of SHAP values and CFC of the last class: (quantity, value)."""
     forest = to_forest(model, X)
     scores = [
         explain(forest, X, output=forest.n_outputs - 1).values[:, :, 0]

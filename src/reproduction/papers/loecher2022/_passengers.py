@@ -13,14 +13,7 @@ _BINS, _WIDTH = 120, 0.38
 def compute(inputs, importance) -> pd.DataFrame:
     """Scores of one measure for every passenger, one forest.
 
-    Parameters
-    ----------
-    importance : str
-
-    Returns
-    -------
-    DataFrame
-        ``importance``, ``sample``, ``feature``, ``x`` (value of the feature), ``value``.
+    Columns: ``importance``, ``sample``, ``feature``, ``x`` (value of the feature), ``value``.
     """
     rows = inputs[ROWS]
     rows = rows[rows["importance"] == importance]

@@ -78,25 +78,7 @@ def replications(inputs, case, variant, coding, importances) -> pd.DataFrame:
 
 
 def summary(inputs, case, importances, codings=(NUMBERS,)) -> pd.DataFrame:
-    """Distribution of the scores over the replications.
-
-    Parameters
-    ----------
-    case : {"null case", "power case"}
-    importances : list of str
-    codings : sequence of {"numbers", "subsets"}
-
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``coding``, ``case``, ``importance``, ``feature``, ``value`` (mean),
-        ``deviation`` (standard deviation), ``log_deviation_error``, the standard error of its
-        logarithm (jackknife), ``n``, the quantiles at 5, 25, 50, 75 and 95 % (``low``, ``lower``,
-        ``median``, ``upper``, ``high``), ``first``, the share of replications in which the feature
-        is first, ``lead`` and ``lead_error``, mean and standard error of its score less that of
-        x2, within the replications, and ``step`` and ``step_error``, the same less that of a
-        feature with fewer categories; see `FEWER`.
-    """
+    """Distribution of the scores over the replications."""
     rows = []
     for variant in MTRY:
         for coding in codings:
@@ -128,15 +110,7 @@ def _difference(values, reference, name):
 
 
 def jackknife(values, statistic) -> float:
-    """Standard error of a statistic of replications, by leaving out one at a time.
-
-    Parameters
-    ----------
-    values : array-like (n, ...)
-        A row a replication.
-    statistic : callable
-        Of such an array, a number.
-    """
+    """Standard error of a statistic of replications, by leaving out one at a time."""
     values = np.asarray(values)
     n = len(values)
     left_out = [statistic(np.delete(values, i, axis=0)) for i in range(n)]
@@ -144,15 +118,7 @@ def jackknife(values, statistic) -> float:
 
 
 def compute(inputs, case, recorded) -> pd.DataFrame:
-    """Table of figure 6 or 7: see `summary`, and R's numbers below.
-
-    Parameters
-    ----------
-    case : {"null case", "power case"}
-    recorded : path or None
-        Table of R's numbers, measured once, of forests that split categories by subsets; their
-        ``coding`` is "R".
-    """
+    """Table of figure 6 or 7: see `summary`, and R's numbers below."""
     scores = [*PANELS, *EXTRA_SCORES, *PENALIZED]
     table = summary(inputs, case, scores, (NUMBERS, SUBSETS))
     if case == POWER:

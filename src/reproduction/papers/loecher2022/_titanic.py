@@ -30,19 +30,7 @@ _NAMES = {AS_THEY_ARE: "PassengerId as it is", SHUFFLED: "PassengerId shuffled"}
 
 
 def summary(inputs, importances) -> pd.DataFrame:
-    """Scores of some measures over the seeds.
-
-    Parameters
-    ----------
-    importances : list of str
-
-    Returns
-    -------
-    DataFrame
-        ``case``, ``importance``, ``feature``, ``value`` (mean over the seeds), ``deviation``,
-        ``least`` and ``most`` over them, ``n``, ``of_sex``, the mean over that of Sex, and
-        ``of_sex_error``, the standard error of that ratio over the seeds.
-    """
+    """Scores of some measures over the seeds."""
     rows = inputs[SCORES]
     rows = rows[rows["importance"].isin(importances)]
     shuffled = rows["data.shuffled"].notna() & (rows["data.shuffled"] != "")

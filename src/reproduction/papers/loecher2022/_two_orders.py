@@ -21,15 +21,7 @@ def halves(X) -> np.ndarray:
 
 
 def tree(X, y, first: int, second: int, names) -> Forest:
-    """The tree that tests one column at the root and another below, with the means of y.
-
-    Parameters
-    ----------
-    X : (n_samples, n_features)
-        Of 0 and 1, with every combination of both columns.
-    y : (n_samples,)
-        0 or 1.
-    """
+    """The tree that tests one column at the root and another below, with the means of y."""
     one, two = X[:, first] == 1, X[:, second] == 1
     nodes = [one | True, ~one, one, ~one & ~two, ~one & two, one & ~two, one & two]
     leaves = [LEAF] * 4
@@ -47,14 +39,7 @@ def tree(X, y, first: int, second: int, names) -> Forest:
 
 
 def means(X, y, names) -> list[dict]:
-    """Mean absolute scores of every pair of features in both orders.
-
-    Returns
-    -------
-    list of dict
-        ``quantity`` ("mean |CFC|" or "mean |SHAP|"), ``depth`` of the test on ``feature`` (0 or 1),
-        ``other``, the feature of the other test, and ``value``.
-    """
+    """Mean absolute scores of every pair of features in both orders."""
     X, rows = halves(X), []
     for first, second in permutations(range(X.shape[1]), 2):
         forest = tree(X, y, first, second, names)

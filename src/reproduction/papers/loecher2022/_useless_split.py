@@ -42,14 +42,7 @@ def expected(score: str, n_left: int, n_right: int, p: float) -> float:
 
 
 def simulate(n_draws: int, seed: int) -> list[dict]:
-    """Mean decrease over the draws and over the enumeration, for each shape and score.
-
-    Returns
-    -------
-    list of dict
-        ``quantity`` (name of the score), ``n_left``, ``n_right``, ``p``, ``n`` (draws), ``value``
-        (mean), ``standard_error``, ``exact`` (enumeration) and ``expected`` (formula).
-    """
+    """Mean decrease over the draws and over the enumeration, for each shape and score."""
     random = np.random.default_rng(seed)
     rows = []
     for n_left, n_right, p in SHAPES:

@@ -35,14 +35,11 @@ _MARKS = dict(zip(FEATURES, "s^Do", strict=True))
 def compute(inputs) -> pd.DataFrame:
     """Splits and MDI by depth, over the seeds, of the passengers as they are.
 
-    Returns
-    -------
-    DataFrame
-        ``quantity``, ``depth``, ``feature``, ``value`` (mean over the seeds) and ``error``, its
-        standard error. Quantities: ``share of splits`` at a depth; ``MDI over Sex``, of all splits
-        down to a depth; and of PassengerId, without depth, ``share near the root``, ``share of
-        deep splits`` and the ratio ``deep over near``. Then those of `_two_orders.means`, of all
-        passengers, with ``other``.
+    Columns: ``quantity``, ``depth``, ``feature``, ``value`` (mean over the seeds) and ``error``,
+    its standard error. Quantities: ``share of splits`` at a depth; ``MDI over Sex``, of all splits
+    down to a depth; and of PassengerId, without depth, ``share near the root``, ``share of deep
+    splits`` and the ratio ``deep over near``. Then those of `_two_orders.means`, of all passengers,
+    with ``other``.
     """
     rows = inputs[INPUT]
     unshuffled = rows["data.shuffled"].isna() | (rows["data.shuffled"] == "")

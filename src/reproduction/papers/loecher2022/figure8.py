@@ -36,13 +36,10 @@ _LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, 
 def compute(inputs) -> pd.DataFrame:
     """Distributions over the replications, and how far x2 is from the others.
 
-    Returns
-    -------
-    DataFrame
-        See `_simulations.summary`. Rows of the feature x2 in the power case also have
-        ``separation``, the smallest distance of its mean from another's in pooled standard
-        deviations, and ``separation_error`` (jackknife); those of SHAP and out-of-bag SHAP have
-        ``gain`` and ``gain_error``: that of weighted out-of-bag SHAP less theirs.
+    See `_simulations.summary`. Rows of the feature x2 in the power case also have ``separation``,
+    the smallest distance of its mean from another's in pooled standard deviations, and
+    ``separation_error`` (jackknife); those of SHAP and out-of-bag SHAP have ``gain`` and
+    ``gain_error``: that of weighted out-of-bag SHAP less theirs.
     """
     names = [*WEIGHTED, *RAW]
     table = pd.concat([_simulations.summary(inputs, c, names) for c in (POWER, NULL)])
@@ -65,13 +62,7 @@ def _measured(scores, statistic, name):
 
 
 def separation(scores) -> float:
-    """Smallest distance of x2's mean from another's, in pooled standard deviations.
-
-    Parameters
-    ----------
-    scores : float64 (n_replications, 5)
-        Of the features in their order. Negative if another one's mean is larger.
-    """
+    """Smallest distance of x2's mean from another's, in pooled standard deviations."""
     return _separation(scores.mean(axis=0), scores.var(axis=0, ddof=1))
 
 

@@ -53,39 +53,18 @@ def compute(
 ) -> pd.DataFrame:
     """Largest error of each identity, the counter-examples and the simulated biases.
 
-    Parameters
-    ----------
-    n_forests, n_trees : int
-        Forests for each data set and depth, and trees in each.
-    n_trees_counter : int
-        Trees of the forests that show what is not equal, and of those for canceling.
-    n_canceling : int
-        Data sets, and forests on the Titanic, on which canceling is measured, at least 2.
-    n_trees_alike : int
-        Trees of the forests of which SHAP values and CFC are compared; as many as the paper has.
-    n_draws : int
-        Outcomes drawn for each shape of a split.
-    seed : int
-
-    Returns
-    -------
-    DataFrame
-        ``part``; ``statement``; ``quantity``; ``data``; ``depth`` (largest; empty if full); ``n``;
-        ``value``. In units of the impurity, which for ``diabetes`` is the variance of a target
-        with variance 1. Parts:
-
-        ``identity``: largest absolute difference over ``n`` forests; ``size``, the largest number
-        that was compared.
-        ``counter-example``: what the quantity says, on one forest of ``n`` trees.
-        ``canceling``: how much of the contributions is left when those of the trees are added
-        up, mean over ``n`` data sets and its ``standard_error`` over them; and differences of such
-        shares, which are taken on each data set. On the Titanic, shares of PassengerId in the mean
-        absolute contributions of the forest, which cancel, and of its trees.
-        ``alike``: correlations of SHAP values and contributions, on one forest of ``n`` trees.
-        ``simulation``: mean decrease of the score ``quantity`` over ``n`` draws at a useless split
-        with ``n_left`` and ``n_right`` out-of-bag rows and P(y = 1) = ``p``, its
-        ``standard_error``, the mean by enumeration of all outcomes, ``exact``, and by the formula,
-        ``expected``. Doubled Gini impurity, per row.
+    Columns: ``part``; ``statement``; ``quantity``; ``data``; ``depth`` (largest; empty if full);
+    ``n``; ``value``. In units of the impurity, which for ``diabetes`` is the variance of a target
+    with variance 1. Parts: ``identity``: largest absolute difference over ``n`` forests; ``size``,
+    the largest number that was compared. ``counter-example``: what the quantity says, on one forest
+    of ``n`` trees. ``canceling``: how much of the contributions is left when those of the trees are
+    added up, mean over ``n`` data sets and its ``standard_error`` over them; and differences of
+    such shares, which are taken on each data set. On the Titanic, shares of PassengerId in the mean
+    absolute contributions of the forest, which cancel, and of its trees. ``alike``: correlations of
+    SHAP values and contributions, on one forest of ``n`` trees. ``simulation``: mean decrease of
+    the score ``quantity`` over ``n`` draws at a useless split with ``n_left`` and ``n_right``
+    out-of-bag rows and P(y = 1) = ``p``, its ``standard_error``, the mean by enumeration of all
+    outcomes, ``exact``, and by the formula, ``expected``. Doubled Gini impurity, per row.
     """
     from splitcredit.kernels.compiled import threads
 

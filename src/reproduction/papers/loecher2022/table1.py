@@ -85,22 +85,14 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
     The author's program pools the scores of all replications into one curve instead.
 
-    Parameters
-    ----------
-    recorded : path, optional
-        Areas from the author's stored scores, for the scores that he stored.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``; ``score``; ``value``, mean AUC; ``error``, its standard error; ``deviation``
-        over the replications; ``n``; ``standard_error`` of the difference from print, whose
-        replications spread alike; ``first_ten`` and ``first_ten_error``; ``author``, what the
-        scores that the author stored give; ``predicted_low`` and ``predicted_high``, between which
-        the causes on file put the area, see `_predicted`; and, within
-        the replications, with their standard errors: the lead of PGhat(0.5, 1) over the score,
-        among all features (``lead``, ``lead_error``) and the first ten (``lead_first_ten``, ...),
-        and how far PGhat(1, 0) is behind the score (``behind``, ``behind_error``).
+    Columns: ``variant``; ``score``; ``value``, mean AUC; ``error``, its standard error;
+    ``deviation`` over the replications; ``n``; ``standard_error`` of the difference from print,
+    whose replications spread alike; ``first_ten`` and ``first_ten_error``; ``author``, what the
+    scores that the author stored give; ``predicted_low`` and ``predicted_high``, between which the
+    causes on file put the area, see `_predicted`; and, within the replications, with their standard
+    errors: the lead of PGhat(0.5, 1) over the score, among all features (``lead``, ``lead_error``)
+    and the first ten (``lead_first_ten``, ...), and how far PGhat(1, 0) is behind the score
+    (``behind``, ``behind_error``).
     """
     pivoted = {
         name: rows.pivot(index="repeat", columns=["among", "importance"], values="value")

@@ -66,28 +66,13 @@ def compute(
 ) -> pd.DataFrame:
     """Equalities, errors against depth, steps and their exponents.
 
-    Parameters
-    ----------
-    recorded : str, optional
-        CSV with ``tree, depth, method, version, error`` of peers that need another environment,
-        see benchmarks/depth_errors.py.
-    n_forests : int
-        Random forests on which the algorithms are compared.
-    depths : sequence of int
-        Of the caterpillars; `DEEP` is one of them.
-    seed : int
-        Of the random forests.
-
-    Returns
-    -------
-    DataFrame
-        ``part``; ``value``; and by part ``quantity`` and ``n`` (``equality``: largest error over n
-        numbers; ``exponent``: slope), ``tree, depth, rows, method, version, reference``
-        (``error``: largest error over rows of a kind, each over its largest SHAP value), ``tree,
-        rows, method, version`` (``lost``: depth from which errors are above `LOST`, if they are),
-        ``quantity, tree, depth, rows, method`` (``control``: errors of Algorithm 2 at depth `DEEP`
-        on a chain with few features, and in other precisions, over their unit roundoff),
-        ``sweep, T, L, D, M, method`` (``steps``).
+    Columns: ``part``; ``value``; and by part ``quantity`` and ``n`` (``equality``: largest error
+    over n numbers; ``exponent``: slope), ``tree, depth, rows, method, version, reference``
+    (``error``: largest error over rows of a kind, each over its largest SHAP value), ``tree, rows,
+    method, version`` (``lost``: depth from which errors are above `LOST`, if they are), ``quantity,
+    tree, depth, rows, method`` (``control``: errors of Algorithm 2 at depth `DEEP` on a chain with
+    few features, and in other precisions, over their unit roundoff), ``sweep, T, L, D, M, method``
+    (``steps``).
     """
     steps = _steps.sweeps()
     rows = list(_equalities(n_forests, seed))

@@ -43,19 +43,11 @@ SIZES = (2, 3)
 def compute(inputs, n_pairs: Count = N_PAIRS, seed: Seed = 0) -> pd.DataFrame:
     """Numbers of the figure, and those that decide whether it depends on the assumed leaves.
 
-    Parameters
-    ----------
-    n_pairs, seed : int
-        Random pairs of trees for each number of features and premise, see `_consistency`.
-
-    Returns
-    -------
-    DataFrame
-        ``part``; ``tree``, ``feature``, ``task``, ``method``; ``x`` (ratio of the increase to the
-        AND, or number of features); ``n`` (pairs); ``value``; ``exact``, the value as a fraction.
-        Parts: ``leaf`` (assumed), ``attribution``, ``marginal`` (what knowing the feature adds,
-        ``method`` names what else is known), ``range`` (relative change of cough's attribution
-        from A to B at the ratio ``x``), ``pairs`` (in how many random pairs it falls).
+    Columns: ``part``; ``tree``, ``feature``, ``task``, ``method``; ``x`` (ratio of the increase to
+    the AND, or number of features); ``n`` (pairs); ``value``; ``exact``, the value as a fraction.
+    Parts: ``leaf`` (assumed), ``attribution``, ``marginal`` (what knowing the feature adds,
+    ``method`` names what else is known), ``range`` (relative change of cough's attribution from A
+    to B at the ratio ``x``), ``pairs`` (in how many random pairs it falls).
     """
     cases = trees()
     rows = list(_leaves(cases))

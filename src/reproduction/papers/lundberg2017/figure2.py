@@ -32,13 +32,10 @@ UP, DOWN = COLORS["vermilion"], COLORS["blue"]
 def compute(inputs) -> pd.DataFrame:
     """Every step of every order, the path method and the SHAP values.
 
-    Returns
-    -------
-    DataFrame
-        ``part``: ``order`` (a step: E[f | x_S] grows to ``expectation`` as the feature joins S),
-        ``path`` (Saabas), ``shap`` (Eq. 2); ``order``, features from 1 on; ``position`` in it,
-        ``feature``, ``expectation``, ``value`` (step or attribution), ``exact``. The row of
-        position 0 has E[f] and no feature.
+    Columns: ``part``: ``order`` (a step: E[f | x_S] grows to ``expectation`` as the feature joins
+    S), ``path`` (Saabas), ``shap`` (Eq. 2); ``order``, features from 1 on; ``position`` in it,
+    ``feature``, ``expectation``, ``value`` (step or attribution), ``exact``. The row of position 0
+    has E[f] and no feature.
     """
     tree, x = explained()
     f_x = {

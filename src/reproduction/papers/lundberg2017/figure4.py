@@ -40,17 +40,14 @@ _DIGITS = 5 * 0.5e-5
 def compute(inputs) -> pd.DataFrame:
     """R2 by number of groups, the area under it, and leads of one clustering over another.
 
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``mode``, ``labels`` (observed, or permuted: the control), ``linkage``,
-        ``outcome`` (label or prediction), ``clustered``, ``versus``, ``statistic``, ``n_groups``,
-        ``value``, ``low``, ``high``, ``n_repeats``. Statistics: ``r2`` of the label at a number of
-        groups, at all numbers for drawn curves, and ``area``, the mean of R2 over all numbers of
-        groups: means over the repeats, low and high their 10 and 90 % quantiles. ``lead`` of the
-        area: mean difference of `clustered` less `versus`; ``lead over the control``: that with
-        observed labels less that with permuted ones; low and high of both are two standard errors
-        away, see `_standard_error`.
+    Columns: ``dataset``, ``mode``, ``labels`` (observed, or permuted: the control), ``linkage``,
+    ``outcome`` (label or prediction), ``clustered``, ``versus``, ``statistic``, ``n_groups``,
+    ``value``, ``low``, ``high``, ``n_repeats``. Statistics: ``r2`` of the label at a number of
+    groups, at all numbers for drawn curves, and ``area``, the mean of R2 over all numbers of
+    groups: means over the repeats, low and high their 10 and 90 % quantiles. ``lead`` of the area:
+    mean difference of `clustered` less `versus`; ``lead over the control``: that with observed
+    labels less that with permuted ones; low and high of both are two standard errors away, see
+    `_standard_error`.
     """
     rows = inputs["lundberg2017_clustering/clustering_r2"]
     names = {"data": "dataset", "variant": "mode", "data.outcome": "labels"}

@@ -71,18 +71,7 @@ EXISTS = "a method is inconsistent if there is one pair of models for which it i
 def compute(inputs, n_pairs: Count = 2000, n_fitted: Count = 150, seed: Seed = 0) -> pd.DataFrame:
     """Every property as a number.
 
-    Parameters
-    ----------
-    n_pairs : int
-        Random pairs of functions for each number of features, by formulas.
-    n_fitted : int
-        Random pairs on which the packages are fitted.
-    seed : int
-
-    Returns
-    -------
-    DataFrame
-        ``property``, ``case``, ``quantity``, ``n`` (how many cases), ``value``.
+    Columns: ``property``, ``case``, ``quantity``, ``n`` (how many cases), ``value``.
     """
     rows = [*_uniqueness(n_pairs, seed), *_order(seed), *_path_methods(seed), *_one_order(seed)]
     rows += [*_fluctuations(seed), *_xgboost(seed), *_other_units(seed)]

@@ -54,21 +54,10 @@ APART = 2.0
 def compute(inputs, trees: Count, features: Count, rows: Count, repeats: Count) -> pd.DataFrame:
     """Seconds, by part.
 
-    Parameters
-    ----------
-    trees, features, rows : int
-        Sizes of models and batch.
-    repeats : int
-        The median of so many calls is taken; of a call that takes half a second or longer, one.
-
-    Returns
-    -------
-    DataFrame
-        ``part``: ``rows`` (``model`` and ``method`` with releases, ``trees``, ``features``,
-        ``rows``, ``timed_rows``: how many were timed; each row beyond them adds what one row
-        beyond the first took on average), ``reading`` (what shap takes before the first row),
-        ``cost`` (``sweep``, ``size``) or ``exponent`` (``sweep``); ``value`` in CPU seconds, or a
-        slope.
+    Columns: ``part``: ``rows`` (``model`` and ``method`` with releases, ``trees``, ``features``,
+    ``rows``, ``timed_rows``: how many were timed; each row beyond them adds what one row beyond the
+    first took on average), ``reading`` (what shap takes before the first row), ``cost`` (``sweep``,
+    ``size``) or ``exponent`` (``sweep``); ``value`` in CPU seconds, or a slope.
     """
     from splitcredit.kernels.compiled import threads
 

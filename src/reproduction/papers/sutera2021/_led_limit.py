@@ -15,19 +15,7 @@ PAIRS = tuple(combinations(("local_mdi", "saabas", "tree_shap"), 2))
 
 
 def correlations(k, absolute) -> dict:
-    """Correlation of each pair of measures, by display, of the predicted class.
-
-    Parameters
-    ----------
-    k : int
-        Features drawn at a node.
-    absolute : bool
-        Whether absolute scores are correlated, or signed ones.
-
-    Returns
-    -------
-    dict of (correlation, pair) to float64 (10,)
-    """
+    """Correlation of each pair of measures, by display, of the predicted class."""
     X = led.SEGMENTS
     forest = theory.InfiniteForest(X, np.arange(10), k)
     predicted = np.arange(10), slice(None), forest.predict(X).argmax(axis=1)

@@ -37,27 +37,11 @@ def compute(
 ) -> pd.DataFrame:
     """Errors of forests, in bits.
 
-    Parameters
-    ----------
-    trees : list of int
-        Sizes of forests on the ten rows of led.
-    repeats : int
-        Forests of each size, and draws of each number of rows.
-    rows : list of int
-        Numbers of rows drawn from the noisy led.
-    trees_of_rows : int
-        Trees grown on each draw.
-    noise : float
-        Probability that a segment shows the opposite.
-
-    Returns
-    -------
-    DataFrame
-        ``part``: ``cell`` (global MDI of each ``feature`` less its limit, of one forest), ``trees``
-        or ``rows`` (root mean square of such errors over features, and over inputs x by their
-        probability for ``measure`` ``local``), ``expected`` (the same from the variance between
-        trees), or ``bias`` (mean over the largest forests less the limit, in standard errors, the
-        largest over all cells). ``size`` is the number of trees or rows.
+    Columns: ``part``: ``cell`` (global MDI of each ``feature`` less its limit, of one forest),
+    ``trees`` or ``rows`` (root mean square of such errors over features, and over inputs x by their
+    probability for ``measure`` ``local``), ``expected`` (the same from the variance between trees),
+    or ``bias`` (mean over the largest forests less the limit, in standard errors, the largest over
+    all cells). ``size`` is the number of trees or rows.
     """
     measurements = [*_by_trees(trees, repeats), *_by_rows(rows, repeats, trees_of_rows, noise)]
     columns = ["part", "measure", "size", "repeat", "feature", "value"]

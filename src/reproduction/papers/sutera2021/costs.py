@@ -49,20 +49,8 @@ _MUCH_REASON = '"much" and "strong" say no number; a factor of ten is beyond any
 def compute(inputs, trees: Count, repeats: Count, loss_rows: Count) -> pd.DataFrame:
     """CPU seconds of every repeat, by scope and measure.
 
-    Parameters
-    ----------
-    trees : int
-        In each forest, which are otherwise those of the paper.
-    repeats : int
-        In each, the measures of a scope take turns.
-    loss_rows : int
-        Rows, of explained and of background data alike, that shap's decomposition of the loss gets.
-
-    Returns
-    -------
-    DataFrame
-        ``scope``, ``measure``, ``repeat``, ``value`` (CPU seconds for all rows), and ``rows``, how
-        many were timed; where that is not all of them, the time is scaled up.
+    Columns: ``scope``, ``measure``, ``repeat``, ``value`` (CPU seconds for all rows), and ``rows``,
+    how many were timed; where that is not all of them, the time is scaled up.
     """
     from splitcredit.kernels.compiled import threads
 

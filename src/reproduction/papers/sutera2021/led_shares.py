@@ -39,16 +39,9 @@ _NOT_ROUNDING_REASON = "a million times what rounding makes of 0 here: this or m
 def compute(inputs, measures: list[str]) -> pd.DataFrame:
     """Shares of the segments, of the 1000-tree forests and of infinitely many trees.
 
-    Parameters
-    ----------
-    measures : list of str
-        Keys of `SOURCES`, a panel each. TreeSHAP is the mean absolute one of the predicted class.
-
-    Returns
-    -------
-    DataFrame
-        ``measure``, ``k``, ``feature``, ``source`` (``forest``: exact on the forest; ``sampled``;
-        ``limit``), ``value``, ``standard_error``. Absolute values add up to 1 over the features.
+    Columns: ``measure``, ``k``, ``feature``, ``source`` (``forest``: exact on the forest;
+    ``sampled``; ``limit``), ``value``, ``standard_error``. Absolute values add up to 1 over the
+    features.
     """
     scores = inputs["sutera2021_k_led/global_scores"].rename(columns={"model.max_features": "k"})
     places = {name: j for j, name in enumerate(led.load().feature_names)}

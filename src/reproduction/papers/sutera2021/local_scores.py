@@ -30,13 +30,7 @@ _OF_K = (("blue", "o"), ("orange", "s"), ("vermilion", "D"))
 
 
 def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
-    """Scores of the chosen samples at three values of K, shares of each row's absolute sum.
-
-    Parameters
-    ----------
-    samples : dict of str to list of int
-        By data set; equally many of each.
-    """
+    """Scores of the chosen samples at three values of K, shares of each row's absolute sum."""
     tables = []
     for dataset, ks in KS.items():
         scores = inputs[f"sutera2021_k_{dataset}/local_scores"]

@@ -16,23 +16,12 @@ _KEYS = ["variant", "versus", "dataset", "correlation", "statistic"]
 def compute(inputs) -> pd.DataFrame:
     """Mean, standard deviation and shares of the correlations, and their spread over seeds.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``sutera2021_local/row_correlation_summary``: the forests of the table;
-        ``sutera2021_local/row_correlation``: their correlations sample by sample;
-        ``sutera2021_local_seeds/row_correlation_summary``: forests (and, for the sampled data
-        set, draws) of other seeds.
-
-    Returns
-    -------
-    DataFrame
-        ``value``, of seed 0 as ``seed_0``; and over the further seeds ``low``, ``mean_of_seeds``,
-        ``high`` and ``n_seeds``. Shares are in percent. Where the rows themselves were drawn, and
-        the paper's draw is not known, no seed stands for it: ``value`` is then the median over the
-        draws, and ``low`` and ``high`` hold 95 % of them; else they are the extremes.
-        ``low_by_samples`` and ``high_by_samples`` are ``seed_0`` summed up anew from the
-        correlations of the samples, less and plus a rounding.
+    Columns: ``value``, of seed 0 as ``seed_0``; and over the further seeds ``low``,
+    ``mean_of_seeds``, ``high`` and ``n_seeds``. Shares are in percent. Where the rows themselves
+    were drawn, and the paper's draw is not known, no seed stands for it: ``value`` is then the
+    median over the draws, and ``low`` and ``high`` hold 95 % of them; else they are the extremes.
+    ``low_by_samples`` and ``high_by_samples`` are ``seed_0`` summed up anew from the correlations
+    of the samples, less and plus a rounding.
     """
     ours = _cells(inputs["sutera2021_local/row_correlation_summary"])
     seeds = _cells(inputs["sutera2021_local_seeds/row_correlation_summary"])

@@ -173,17 +173,9 @@ FINDINGS = {
 def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFrame:
     """Largest errors, counts and margins of each statement.
 
-    Parameters
-    ----------
-    n_distributions, seed : int
-        See `theory.random_distributions`.
-
-    Returns
-    -------
-    DataFrame
-        ``statement``, ``quantity``, ``impurity``, ``value``, ``n`` (cases). In units of the
-        impurity: bits, probabilities, or the square of random numbers of size 1. Differences are
-        absolute.
+    Columns: ``statement``, ``quantity``, ``impurity``, ``value``, ``n`` (cases). In units of the
+    impurity: bits, probabilities, or the square of random numbers of size 1. Differences are
+    absolute.
     """
     cases = [*_built(), *_appendix_f(), *_led(), *_forests(), *_totals(), *_scaled()]
     cases += theory.axioms(
