@@ -37,10 +37,10 @@ NEGATIVE = 1e-12
 
 
 def cases(joint: JointDistribution) -> list[tuple]:
-    """The quantities of every statement on one distribution: (statement, quantity, impurity, values).
+    """The quantities of every statement on one distribution.
 
-    Values are differences of what should be equal, or what the quantity names, for all inputs of
-    positive probability and every K.
+    Each is (statement, quantity, impurity, values). Values are differences of what should be equal,
+    or what the quantity names, for all inputs of positive probability and every K.
     """
     X, _ = joint.support()
     relevances = relevant(joint), np.array([locally_relevant(joint, x) for x in X])
