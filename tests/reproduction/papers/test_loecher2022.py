@@ -11,7 +11,6 @@ import splitcredit
 from batches import Batch
 from reproduction import claims, datasets, models, papers, storage
 from reproduction.datasets import Dataset, breast_cancer
-from reproduction.datasets.mixed_categories import FEATURES
 from reproduction.metrics import metric, relevance_auc
 from reproduction.papers.loecher2022 import _identities, _simulations, _titanic, figure8, identities
 from reproduction.planning import configuration as config
@@ -48,46 +47,6 @@ def explained(artefact, table):
 def of(verdicts, statement, part=""):
     """Verdicts of one statement, of the variants that hold a text."""
     return {v: w for (s, v), w in verdicts.items() if s == statement and part in v}
-
-
-def reference(artefact):
-    return pd.read_csv(ROOT / f"docs/reference/tables/loecher2022/{artefact}.csv")
-
-
-@pytest.mark.parametrize(
-    ("artefact", "column", "change", "statements"),
-    [
-        ("figure3", "of_sex", 0.2, {"s01", "s02"}),
-        ("figure6", "step", 0.01, {"s05"}),
-        ("figure7", "lead", 0.01, {"s07", "s08"}),
-        ("figure7", "step", 0.01, {"s28"}),
-        ("table1", "lead", 0.01, {"s10"}),
-        ("table1", "behind", 0.01, {"s11"}),
-    ],
-)
-def test_what_the_other_cells_of_a_table_exclude_is_unexplained(
-    artefact, column, change, statements
-):
-    """Bands held all that was possible, and no value could leave them."""
-    table = reference(artefact)
-    rules = config.read_yaml(PAPERS / "loecher2022" / "claims" / "rules.yaml")["statements"]
-    for values, cells in ((table[column], set()), (table[column] + change, statements)):
-        findings = papers.artefact(f"loecher2022/{artefact}").statements(
-            table.assign(**{column: values})
-        )
-        rows = claims.judge_statements("loecher2022", artefact, findings, rules, rules)
-        assert {row["cell"] for row in rows if row["verdict"] == "unexplained"} == cells
-
-
-def test_areas_of_table1_are_within_no_tolerance_if_their_draws_scatter_too_much():
-    folder = PAPERS / "loecher2022" / "claims"
-    rules = config.read_yaml(folder / "rules.yaml")["table1"]
-    printed = storage.read_rows(folder / "table1.csv")
-    table = reference("table1").query("variant == 'published'")
-    for factor, n_within in ((1, 9), (5, 0)):
-        rows = table.assign(standard_error=factor * table["standard_error"]).astype(str)
-        judged = claims.judge("loecher2022", "table1", printed, rows.to_dict("records"), rules)
-        assert [row["verdict"] for row in judged].count("within") == n_within
 
 
 # Data.
@@ -658,42 +617,6 @@ def test_table1_what_is_printed_for_the_winner_is_another_score(noisy):
     assert abs(winner.mean() - 0.880) < 3 * winner.std(ddof=1) / np.sqrt(len(winner))
 
 
-def test_statements_of_table1_follow_from_leads_and_their_errors():
-    """With leads of PGhat(1, 0) that are known."""
-    table1 = papers.artefact("loecher2022/table1")
-    random = np.random.default_rng(0)
-    inputs = {}
-    for experiment in (table1.FORESTS, table1.SHAP_FORESTS, table1.MTRY_2):
-        names = {
-            n for scores in table1.PRINTED.values() for e, n in scores.values() if e == experiment
-        }
-        names |= {n for e, n in table1.EXTRA_SCORES.values() if e == experiment}
-        rows = [
-            {"repeat": r, "among": among, "importance": n, "value": 0.5 + 0.01 * random.normal()}
-            for r in range(40)
-            for among in (50, 10)
-            for n in sorted(names)
-        ]
-        inputs[experiment] = pd.DataFrame(rows)
-    names = [name for _, name in table1.DROPPED.values()]
-    inputs[table1.DROPPED_SPLITS] = pd.DataFrame(
-        [
-            {"repeat": r, "among": among, "importance": n, "value": 0.1}
-            for r in range(40)
-            for among in (50, 10)
-            for n in names
-        ]
-    )
-    frame = inputs[table1.FORESTS]
-    frame.loc[frame["importance"].isin(["mda", "air"]), "value"] += 0.2
-    verdicts = found("table1", table1.compute(inputs))
-    assert set(of(verdicts, "s11").values()) == {"differs"}
-    frame.loc[frame["importance"].isin(["pg_hat_10", "pg_hat_10_all_splits"]), "value"] += 0.2
-    verdicts = found("table1", table1.compute(inputs))
-    assert set(of(verdicts, "s11").values()) == {"holds"}
-    assert set(of(verdicts, "s10").values()) == {"differs"}
-
-
 @pytest.mark.long
 def test_s25_printed_areas_are_within_the_errors_of_mtry_2_and_of_mtry_3(noisy):
     """Those of PG and MDI that come out at all; of mtry 2, a few replications."""
@@ -706,40 +629,6 @@ def test_s25_printed_areas_are_within_the_errors_of_mtry_2_and_of_mtry_3(noisy):
         assert is_print(areas(noisy, name), printed) and is_print(areas(two, name), printed)
         # Chance would do no more than it should: a tenth to the side of print is out with mtry 3.
         assert not is_print(areas(noisy, name) + 0.15, printed)
-
-
-def test_s25_is_decided_where_one_mtry_is_far_nearer_to_print():
-    table1 = papers.artefact("loecher2022/table1")
-    lines = storage.read_rows(ROOT / "src/reproduction/papers/loecher2022/claims/table1.csv")
-    printed = {line["cell"].removeprefix("score="): float(line["printed"]) for line in lines}
-    for ahead, verdict in (("", "differs"), (", mtry 2", "holds"), (None, "undecided")):
-        rows = [
-            {"variant": "published", "score": score + mtry, "standard_error": 0.01}
-            | {"value": printed[score] + (0 if ahead in (mtry, None) else 0.05)}
-            for score in table1.OF_MTRY_2
-            for mtry in ("", ", mtry 2")
-        ]
-        row = table1._of_mtry(pd.DataFrame(rows))
-        judged = claims.statement_verdict(row["value"], row["limit"], row["kind"], row["interval"])
-        assert judged == verdict
-
-
-def test_the_standard_error_of_table1_is_that_of_the_difference_from_print():
-    """The paper's areas are of 100 data sets, ours of as many as were drawn."""
-    table1 = papers.artefact("loecher2022/table1")
-    values = pd.Series(np.random.default_rng(0).normal(size=50))
-    columns = {table1.WINNER: values, table1.SIMPLE: values}
-    areas = {name: pd.DataFrame(columns) for name in (table1.ALL, table1.FIRST)}
-    expected = values.std() * (1 / 50 + 1 / 100) ** 0.5
-    assert table1._measured(areas, table1.WINNER)["standard_error"] == pytest.approx(expected)
-
-
-def test_steps_are_over_the_feature_with_the_next_fewer_categories():
-    score = {feature: 10.0**i for i, feature in enumerate(FEATURES)}
-    summary = _simulations._summarized(pd.DataFrame([score, score]))
-    steps = {row["feature"]: row["step"] for row in summary if row.get("step") is not None}
-    next_fewer = {"x1": "x3", "x3": "x2", "x4": "x3", "x5": "x4"}
-    assert steps == {feature: score[feature] - score[base] for feature, base in next_fewer.items()}
 
 
 # What findings are judged by, from a few numbers that are known.
@@ -777,25 +666,6 @@ def test_the_separation_of_x2_is_in_pooled_standard_deviations():
     # One that is ahead of x2 makes it negative.
     scores[:, 0] = [7.0, 9.0]
     assert figure8.separation(scores) == pytest.approx((5 - 8) / np.sqrt((2 + 2) / 2))
-
-
-def test_splits_near_the_root_are_those_of_the_first_two_levels():
-    """And deep ones those from the fifth on: depths 2 and 3 count to neither."""
-    splits_of_number = {0: 0.1, 1: 0.3, 2: 8.0, 3: 8.0, 4: 1.0, 5: 3.0}
-    splits_of_sex = {0: 0.9, 1: 0.7, 2: 0.0, 3: 0.0, 4: 1.0, 5: 0.0}
-    rows = pd.DataFrame(
-        [
-            {"repeat": repeat, "depth": depth, "feature": name, "splits": splits[depth]}
-            for repeat in range(2)
-            for name, splits in (("PassengerId", splits_of_number), ("Sex", splits_of_sex))
-            for depth in splits_of_number
-        ]
-    ).assign(value=1.0, **{"data.shuffled": "", "data.share": np.nan})
-    table = papers.artefact("loecher2022/depth").compute({"loecher2022_titanic/mdi_by_depth": rows})
-    value = table[table["depth"].isna()].set_index("quantity")["value"]
-    assert value["share near the root"] == pytest.approx(0.4 / 2)
-    assert value["share of deep splits"] == pytest.approx(4.0 / 5)
-    assert value["deep over near"] == pytest.approx(4.0)
 
 
 def test_the_multiple_of_pg_12_that_is_held_against_mdi_oob_is_that_of_least_squares():

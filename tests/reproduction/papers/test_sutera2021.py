@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from scipy import stats
 
 import splitcredit
@@ -16,7 +15,7 @@ from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
 from reproduction.papers import around
-from reproduction.papers.sutera2021 import _led_limit, disagreement, led_shares
+from reproduction.papers.sutera2021 import _led_limit, led_shares
 from reproduction.planning import configuration
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
@@ -104,21 +103,6 @@ def correlations(small):
     }
 
 
-def verdicts(correlations, scores):
-    table = []
-    for name in SMALL:
-        rows = correlations[scores, name].assign(dataset=name)
-        table += as_text(rows)
-    cells = [c for c in printed("table4") if claims.parse_cell(c["cell"])["dataset"] in SMALL]
-    rules = [{"cause": "-", "test": "-"}]
-    return [c["verdict"] for c in claims.judge("sutera2021", "table4", cells, table, rules)]
-
-
-@pytest.mark.long
-def test_table4_equals_print_with_signed_scores_of_seed_0(correlations):
-    assert verdicts(correlations, "signed") == ["equal"] * 64
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("name", [*SMALL, "digits"])
 def test_table4_described_is_of_absolute_scores(small, name):
@@ -172,32 +156,6 @@ def of_samples(attributions, versus, correlation, change):
     )
     shares = {f"frac>={bound}": 100 * (values >= bound).mean() for bound in (0.9, 0.75)}
     return {"mean": values.mean(), "std": values.std(), **shares}
-
-
-def test_table4_expects_of_each_described_cell_what_its_samples_give():
-    """A wrong value does not move the range in which it is expected."""
-    rows = [
-        {"variant": "described", "data": "iris", "versus": "saabas", "correlation": "pearson"}
-        | {"sample": k, "value": v}
-        for k, v in enumerate([0.5, 0.8, 0.9, 1.0])
-    ]
-    by_hand = {"mean": 0.8, "std": math.sqrt(0.035), "frac>=0.9": 50.0, "frac>=0.75": 75.0}
-    keys = {k: v for k, v in rows[0].items() if k not in ("sample", "value")}
-    summary = pd.DataFrame([{**keys, "statistic": s, "value": -v} for s, v in by_hand.items()])
-    table = (
-        papers.artefact("sutera2021/table4")
-        .compute(
-            {
-                "sutera2021_local/row_correlation": pd.DataFrame(rows),
-                "sutera2021_local/row_correlation_summary": summary,
-                "sutera2021_local_seeds/row_correlation_summary": summary,
-            }
-        )
-        .set_index("statistic")
-    )
-    for statistic, value in by_hand.items():
-        low, high = table.loc[statistic, ["low_by_samples", "high_by_samples"]]
-        assert low < value < high < low + 1e-8
 
 
 def draws(n_trees, n_draws):
@@ -285,20 +243,6 @@ def test_table4_takes_the_median_where_rows_are_drawn():
         assert numbers == pytest.approx(expected), (data, correlation)
 
 
-@pytest.mark.long
-def test_further_seeds_stay_near_print(correlations):
-    """Means of another seed differ from seed 0 by luck only: by less than one printed spread."""
-    recipe = {**FULL["models"]["extra_trees"], "random_state": 1}
-    for name in ("led", "iris"):
-        _, attributions = attributed(recipe, datasets.load({"dataset": name}))
-        summary = metric("row_correlation_summary")(
-            attributions, FULL["metrics"]["row_correlation_summary"]["pairs"]
-        )
-        means = summary["statistic"] == "mean"
-        differ = summary[means]["value"] - correlations["signed", name][means]["value"]
-        assert 0 < differ.abs().max() < 0.03
-
-
 def test_led_draws_use_all_digits_equally():
     data = datasets.load({"dataset": "led_sampled", "n_samples": 20000}, repeat=1)
     counts = np.bincount(data.y, minlength=10)
@@ -318,33 +262,6 @@ def test_s15_mdi_and_sage_are_close_on_led(limits):
     gaps = [np.abs(shares["mdi"] - shares["sage"]).max() for shares in limits.values()]
     assert max(gaps) < 0.1 / 7
     assert 2 < max(gaps) / gaps[0] < 3
-
-
-@pytest.mark.long
-def test_s15_is_judged_by_one_yardstick(limits):
-    table = led_table(limits)
-    by_variant = {f["variant"]: f for f in led_shares.statements(table) if f["statement"] == "s15"}
-    assert {f["limit"] for f in by_variant.values()} == {0.1 / 7}
-    wider = table.copy()
-    wider.loc[
-        (wider["source"] == "forest") & (wider["k"] == 5) & (wider["feature"] == 0), "value"
-    ] += 0.05 * (wider["measure"] == "mdi")
-    by_variant = {
-        f["variant"]: f["value"] for f in led_shares.statements(wider) if f["statement"] == "s15"
-    }
-    assert by_variant["the forests, K > 1"] > 0.03 > by_variant["infinitely many trees, K > 1"]
-
-
-def led_table(limits):
-    """A table of figure 1 whose forests are the limits."""
-    rows = [
-        {"measure": m, "k": k, "feature": j, "source": source, "value": shares[m][j]}
-        for k, shares in limits.items()
-        for m in ("mdi", "sage")
-        for source in ("limit", "forest")
-        for j in range(7)
-    ]
-    return pd.DataFrame(rows)
 
 
 @pytest.mark.long
@@ -499,19 +416,6 @@ def test_s21_no_display_disagrees(small):
         assert pearson.min() > 0.75
 
 
-def test_s21_is_judged_on_both_sides_by_one_number():
-    rows = [
-        {"variant": "published", "dataset": d, "versus": v, "correlation": "pearson", "value": x}
-        for d, low in (("led", 0), ("wine", 5), ("iris", 20))
-        for v in ("saabas", "tree_shap")
-        for x in [0.1] * low + [0.95] * (100 - low)
-    ]
-    findings = papers.artefact("sutera2021/figure7").statements(pd.DataFrame(rows))
-    distance = {f["variant"]: f["value"] for f in findings if f["statement"] == "s21"}
-    # Below 0.5 % by as much, between, and above 10.5 %.
-    assert distance["led"] == 0.5 and distance["wine"] == 0 and distance["iris"] == 9.5
-
-
 @pytest.mark.parametrize(
     ("name", "k"), [("breast_cancer", 1), ("digits", 1), ("digits", 8), ("digits", 64)]
 )
@@ -618,14 +522,6 @@ def test_s43_iris_and_digits(correlations):
     assert (row_correlations(local, shap)[0] >= 0.9).mean() < 0.5
 
 
-def test_the_line_of_the_prior_is_drawn_if_two_measures_differ_by_a_rounding():
-    priors = [0.37, np.nextafter(0.37, 1)]
-    table = pd.DataFrame({"dataset": "breast_cancer", "fit": "plain", "prior": priors})
-    axis = Figure().subplots()
-    disagreement._hump(axis, table.assign(predicted=0.0))
-    assert axis.lines[-1].get_xdata() == pytest.approx([0.37, 0.37])
-
-
 # Samples below 0.75, by data set and measure: local MDI, the predicted class's entropy against the
 # rest and its own term, and the terms of the other classes.
 PARTS = ["local_mdi", "class_entropy", "own_term", "other_terms"]
@@ -682,49 +578,6 @@ def test_s44_the_log_loss_takes_the_disagreement_away_on_permuted_labels_too():
     rows = rows[rows["correlation"] == "pearson"]
     below = (rows["value"] < 0.75).groupby(rows["reference"]).sum()
     assert below["local_mdi"] > 60 and below[["log_loss", "unfolded_entropy"]].max() <= 1
-
-
-def test_s44_is_judged_by_one_class_that_is_an_entropy_still():
-    """Judged by the log loss, the paper's guess could not fail."""
-    table = disagreed(
-        0.3, (0, 1, 2), {"class_entropy": 1, "own_term": 2, "gini": 3, "gini_square": 2}
-    )
-    against_the_rest, own_term = disagreement.statements(table)
-    assert against_the_rest["value"] == 0.5 and against_the_rest["possible"] == (0, 2)
-    assert against_the_rest["expected"][0] == 1 and against_the_rest["counts"] == "yes"
-    assert own_term["value"] == 1 and own_term["counts"] == "yes"
-    kept = table[table["part"] == "remains"].set_index("reference")["value"]
-    # A term of Gini's is one of Gini's sum.
-    shares = {"class_entropy": 0.5, "own_term": 1, "gini": 1.5, "gini_square": 2 / 3}
-    assert kept.to_dict() == dict.fromkeys([*disagreement.REFERENCES][1:], 0) | shares
-
-
-def disagreed(prior, classes, below):
-    """Artefact of four samples, by local MDI two below 0.75, by others as many as are given."""
-    below = {"local_mdi": 2, **below}
-    rows = [
-        {"variant": "published", "data": "wine", "versus": "saabas", "correlation": "pearson"}
-        | {"reference": r, "sample": k, "predicted": classes[k % len(classes)], "prior": prior}
-        | {"value": 0.2 if k < below.get(r, 0) else 0.9}
-        for r in disagreement.REFERENCES
-        for k in range(4)
-    ]
-    names = ("local", "balanced", "permuted")
-    inputs = {f"sutera2021_{n}/class_correlation": pd.DataFrame(rows) for n in names}
-    return disagreement.compute(inputs)
-
-
-def test_s44_does_not_count_one_of_two_classes_against_the_rest():
-    table = disagreed(0.4, (0, 1), {"class_entropy": 2})
-    against_the_rest, own_term = disagreement.statements(table)
-    assert against_the_rest["counts"] == "identity" and against_the_rest["expected"] == (1, 1)
-    assert own_term["counts"] == "yes"
-
-
-@pytest.mark.parametrize(("prior", "expected"), [(0.1, (1, 2)), (0.33, None)])
-def test_s44_expects_more_by_a_term_that_rises_for_most_of_the_way(prior, expected):
-    _, own_term = disagreement.statements(disagreed(prior, (0, 1, 2), {}))
-    assert own_term["expected"] == expected
 
 
 @pytest.mark.long

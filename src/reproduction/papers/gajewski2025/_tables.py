@@ -1,4 +1,7 @@
-"""Shared by tables 2 to 6: one row a setting, of one split (published) or more (described)."""
+"""Shared by tables 2 to 6: one row a setting, of one split (published) or more (described).
+
+A larger error of tables 4 and 5 is better: the ranking names features that matter more.
+"""
 
 import numpy as np
 import pandas as pd
@@ -12,8 +15,14 @@ ROUNDING = 1e-9
 
 
 def over_splits(frames, keys) -> pd.DataFrame:
-    """One row a setting: means over the splits, and the range of the splits."""
-    rows = _first_of_each(frames).rename(columns={"data": "dataset"})
+    """One row a setting: means over the splits, and the range of the splits.
+
+    Columns: ``variant``, ``dataset``, ``model`` and `keys`; ``value``, ``low``, ``high``,
+    ``deviation``, ``n_splits``; if metrics give it, ``lead`` over SHAP, with the mean 95 % interval
+    of a split, which they call low and high, as ``lead_low`` and ``lead_high``.
+    """
+    names = {"data": "dataset", "low": "lead_low", "high": "lead_high"}
+    rows = _first_of_each(frames).rename(columns=names)
     means = ["lead", "lead_low", "lead_high", "standard_error", "row_deviation", "tied"]
     grouped = rows.groupby([*_SETTING, *keys], sort=False)
     columns = {"value": ("value", "mean"), "low": ("value", "min"), "high": ("value", "max")}
@@ -30,11 +39,6 @@ def _first_of_each(frames):
         first_rows.append(frame[~settings.isin(settings_so_far)])
         settings_so_far |= set(settings)
     return pd.concat(first_rows, ignore_index=True)
-
-
-def with_lead(frame) -> pd.DataFrame:
-    """Rename the interval of the lead, which metrics call low and high."""
-    return frame.rename(columns={"low": "lead_low", "high": "lead_high"})
 
 
 def with_ranges(table, names, of_cause) -> pd.DataFrame:

@@ -20,15 +20,18 @@ from reproduction import datasets
 from reproduction.figures import COLORS, panels
 from reproduction.metrics.sampling_error import N_STREAMS, pairs, standard_errors
 from reproduction.models import fit
-from reproduction.papers import finding
-from reproduction.papers.gajewski2025 import _clocks, _equal_time
+from reproduction.papers import finding, of_size
+from reproduction.papers.gajewski2025 import _clocks
 from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     METHODS,
     MODELS,
     NMAE,
+    PRINTED_METHODS,
     PUBLISHED,
+    SHARE,
     SIGMAS,
+    counts,
     printed_iterations,
     recipe_of,
 )
@@ -39,6 +42,19 @@ from splitcredit.prediction_gap.exact_gap import pg2
 from splitcredit.prediction_gap.noise import noise_pool
 from splitcredit.prediction_gap.sampling import COUNTS, nmae, pg2_sampled
 
+# Introduction: about so much at equal time, and half a unit of its last digit.
+STATED = {
+    ("single", "mc"): (0.13, 0.005),
+    ("single", "halton"): (0.05, 0.005),
+    ("bigger", "mc"): (0.01, 0.005),
+    ("bigger", "halton"): (0.002, 0.0005),
+}
+# An error that one notices, as a share of the mean gap.
+NOTICEABLE = 0.005
+# Standard errors to either side of a value.
+K = 3
+# Powers of the iterations with which the errors fall, at least and at most.
+POWERS = {"mc": (0.5, 0.5), "halton": (0.5, 1.0)}
 PRINTED = "printed iterations"
 CLOSEST = "our clock, closest of the 13 counts, fresh noise"
 NO_SETUP = "our clock, any count, fresh noise, set-up of a pair left out"
@@ -51,7 +67,7 @@ FACTOR = 2
 _KEY = ["dataset", "model", "sigma"]
 _COLUMNS = ["part", *_KEY, "method", "comparison", "noise", "value", "low", "high"]
 _WORDS = (
-    f"the interval is {_equal_time.K} standard errors of each NMAE at the least and the largest "
+    f"the interval is {K} standard errors of each NMAE at the least and the largest "
     "count over the turns of the clock"
 )
 
@@ -140,7 +156,7 @@ def _errors(forest, X, sets, exact, sigma, method, counts):
     pool = noise_pool(method, X.shape[1], all_counts[-1], N_STREAMS, 1)
     estimates = pg2_sampled(forest, X, sets, all_counts, scale=sigma, pool=pool)
     values = dict(zip(all_counts, nmae(estimates, exact), strict=True))
-    errors = dict(zip(all_counts, _equal_time.K * standard_errors(estimates, exact), strict=True))
+    errors = dict(zip(all_counts, K * standard_errors(estimates, exact), strict=True))
     intervals = {}
     for comparison, count in counts.items():
         ends = [int(count[name]) for name in ("low", "value", "high")]
@@ -156,7 +172,7 @@ def _printed(errors, count):
     if count not in errors.index:
         return {"value": np.nan, "low": np.nan, "high": np.nan}
     value, error = errors.loc[count, ["value", "standard_error"]]
-    half_width = _equal_time.K * error
+    half_width = K * error
     return {"value": value, "low": value - half_width, "high": value + half_width}
 
 
@@ -253,7 +269,7 @@ def statements(table):
         errors = rows[rows["part"] == "nmae"]
         iterations = rows[rows["part"] == "iterations"]
         prediction = _predicted(table, comparison)
-        yield from _equal_time.findings(errors, comparison, _WORDS, prediction)
+        yield from findings(errors, comparison, _WORDS, prediction)
         more = _more_iterations(iterations, comparison)
         yield more | {"expected": _no_more_by_seconds(table, comparison)}
     accurate = table[table["part"] == "accurate"]
@@ -274,7 +290,7 @@ def statements(table):
 
 def _more_iterations(rows, comparison):
     by_model = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
-    return _equal_time.exceptions(
+    return exceptions(
         "s34",
         comparison,
         "settings in which the bigger model has no more iterations",
@@ -303,9 +319,8 @@ def _predicted(table, comparison):
         if comparison != CLOSEST:
             others[iterations[(*key, CLOSEST)]] = errors[(*key, CLOSEST)]
         nearest = min(others, key=lambda other: abs(np.log(other / count)))
-        low, high = _equal_time.predicted(key[-1], others[nearest], nearest, count)
-        slack = _equal_time.slack(count)
-        low, high = low / slack, min(high * slack, NMAE[1])
+        low, high = predicted(key[-1], others[nearest], nearest, count)
+        low, high = low / slack(count), min(high * slack(count), NMAE[1])
         row = dict(zip(keys, key, strict=False))
         rows.append({**row, "value": (low * high) ** 0.5, "low": low, "high": high})
     return pd.DataFrame(rows)
@@ -341,3 +356,142 @@ def _no_more_by_seconds(table, comparison):
     counts = pd.DataFrame(counts).T.rename_axis([*_KEY, "method"]).unstack("model")
     no_more = [(counts[end, "bigger"] <= counts[end, "single"]).sum() for end in (0, 1)]
     return float(no_more[0]), float(no_more[1])
+
+
+# What the paper states of errors at equal time, judged at the iterations of one comparison.
+
+
+def slack(iterations) -> float:
+    """Factor up to which an error that is predicted from that at other iterations is right.
+
+    Errors of few iterations have not yet the power of many; a tenth is for their standard errors.
+    """
+    return 1.1 + iterations**-0.5
+
+
+def predicted(method, value, others, iterations) -> tuple[float, float]:
+    """Least and largest error at some iterations by its power, from `value` at others."""
+    ends = [value * (others / iterations) ** power for power in POWERS[method]]
+    return min(ends), max(ends)
+
+
+def findings(rows, comparison, interval, prediction=None) -> list[dict]:
+    """s05 to s07, s31 and s32 of one comparison of times."""
+    measured = [*_judged(rows, comparison, interval)]
+    if prediction is not None:
+        for f, predicted in zip(measured, _judged(prediction, comparison, interval), strict=True):
+            f["expected"] = None if f["statement"] == "s31" else predicted["interval"]
+    return measured
+
+
+def _judged(rows, comparison, interval):
+    yield from _typical(rows, comparison, interval)
+    yield _smaller_for_bigger(rows, comparison, interval)
+    yield from _smaller_for_wider(rows, comparison, interval)
+    yield _noticeable(rows, comparison, interval)
+    yield _edge(rows, comparison, interval)
+
+
+def _typical(rows, comparison, words):
+    for (model, method), (claimed, half_digit) in STATED.items():
+        rows_of_method = rows[(rows["model"] == model) & (rows["method"] == method)]
+        median, low, high = (rows_of_method[name].median() for name in ("value", "low", "high"))
+        yield finding(
+            "s05",
+            f"{comparison}, {model}, {PRINTED_METHODS[method]}",
+            f"|median NMAE over data sets and sigmas - {claimed}|",
+            abs(median - claimed),
+            half_digit,
+            basis="rounding",
+            reason=f"half a unit of the last stated digit; {words}",
+            interval=of_size(low - claimed, high - claimed),
+            possible=NMAE,
+        )
+
+
+def _smaller_for_bigger(rows, comparison, words):
+    by_model = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
+    measured = "settings in which the bigger model has the smaller NMAE"
+    reason = f'"generally": in most settings; {words}'
+    bigger, single = (by_model.xs(model, axis=1, level="model") for model in ("bigger", "single"))
+    return _mostly("s06", comparison, measured, reason, bigger, single)
+
+
+def _smaller_for_wider(rows, comparison, words):
+    mc = rows[rows["method"] == "mc"]
+    for model, rows_of_model in mc.groupby("model", sort=False):
+        arrays = {
+            name: rows_of_model.pivot(index="dataset", columns="sigma", values=name).to_numpy()
+            for name in ("low", "value", "high")
+        }
+        yield exceptions(
+            "s07",
+            f"{comparison}, {model}",
+            f"steps from one sigma to the next at which {METHODS['mc']}'s NMAE does not fall",
+            words,
+            *((arrays[a][:, 1:] >= arrays[b][:, :-1]) for a, b in _COMPARED),
+        )
+
+
+# Columns that are compared where the first must be smaller: for certain exceptions, for exceptions
+# of the values, and for possible exceptions.
+_COMPARED = (("low", "high"), ("value", "value"), ("high", "low"))
+
+
+def exceptions(statement, variant, measured, words, certain, counted, possible) -> dict:
+    """A finding that nothing is an exception: booleans for certain, counted and possible ones."""
+    n = np.size(counted)
+    return finding(
+        statement,
+        variant,
+        f"{measured}, of {n}",
+        np.sum(counted),
+        0,
+        basis="monte-carlo",
+        reason=f"the words name no exception; {words}",
+        interval=(np.sum(certain), np.sum(possible)),
+        possible=counts(n),
+    )
+
+
+def _noticeable(rows, comparison, words):
+    mc = rows[rows["method"] == "mc"]
+    smallest = mc.loc[mc["value"].idxmin()]
+    return finding(
+        "s31",
+        comparison,
+        f"smallest NMAE of {METHODS['mc']} over models, data sets and sigmas",
+        smallest["value"],
+        NOTICEABLE,
+        "at least",
+        basis="our reading",
+        reason="half a percent of the mean gap is what the last digit of the introduction's errors "
+        f"of {METHODS['mc']} shows; {words}",
+        interval=(smallest["low"], smallest["high"]),
+        possible=NMAE,
+    )
+
+
+def _edge(rows, comparison, words):
+    by_method = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
+    measured = "settings in which quasi-Monte Carlo has the smaller NMAE"
+    reason = f"an edge is a smaller error in most settings; {words}"
+    halton, mc = (by_method.xs(method, axis=1, level="method") for method in ("halton", "mc"))
+    return _mostly("s32", comparison, measured, reason, halton, mc)
+
+
+def _mostly(statement, comparison, measured, reason, smaller, larger):
+    """A finding that one error is smaller than the other in most settings."""
+    possible, share, certain = ((smaller[a] < larger[b]).mean() for a, b in _COMPARED)
+    return finding(
+        statement,
+        comparison,
+        f"share of {len(smaller)} {measured}",
+        share,
+        0.5,
+        "at least",
+        basis="our reading",
+        reason=reason,
+        interval=(certain, possible),
+        possible=SHARE,
+    )

@@ -18,7 +18,7 @@ from reproduction.papers.gajewski2025._settings import (
     SHARE,
     counts,
 )
-from reproduction.papers.gajewski2025._tables import counted, over_splits, with_lead, with_ranges
+from reproduction.papers.gajewski2025._tables import counted, over_splits, with_ranges
 
 KEYS = ["sigma_metric", "ranking"]
 _SETTING = ["variant", "dataset", "model", *KEYS]
@@ -55,7 +55,7 @@ def compute(inputs) -> pd.DataFrame:
     """
     metrics = {name.partition("/")[2]: frame for name, frame in inputs.items()}
     gaps = [frame for name, frame in inputs.items() if name.endswith("/pgi2")]
-    table = over_splits([with_lead(frame) for frame in gaps], KEYS)
+    table = over_splits(gaps, KEYS)
     rows = pd.concat(gaps).rename(columns={"data": "dataset"})
     rows = rows.groupby(_SETTING, sort=False)["n_rows"].first()
     table = table.merge(rows.reset_index(), on=_SETTING, how="left")

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025 import _removal
 from reproduction.papers.gajewski2025._settings import GREEDY, PUBLISHED, SAVED, SHAP, counts
-from reproduction.papers.gajewski2025._tables import ROUNDING, counted, with_ranges
+from reproduction.papers.gajewski2025._tables import ROUNDING, counted, over_splits, with_ranges
 
 # One or two of nine 95 % intervals exclude 0 by chance; three or more do so in 1 % of the cases, if
 # the intervals are independent.
@@ -28,13 +27,14 @@ NOT_ALL_HIDDEN = "parkinson"
 def compute(inputs) -> pd.DataFrame:
     """Errors over the splits.
 
-    See `_removal.compute`; but ``standard_error`` is that of the difference from print: rows are
-    the same, and print and ours each have draws of their own. Also ``cause_low`` and
-    ``cause_high``, see `_tables.with_ranges`.
+    See `_tables.over_splits`. ``value`` is the root of the mean squared error over the test rows,
+    in units of the target, and ``standard_error`` that of the difference from print: rows are the
+    same, and print and ours each have draws of their own. Also ``cause_low`` and ``cause_high``,
+    see `_tables.with_ranges`.
     """
     frame = inputs["gajewski2025_bigger/randomized_error"]
     of_difference = np.sqrt(2) * frame["draws_error"]
-    table = _removal.compute(frame.assign(standard_error=of_difference))
+    table = over_splits([frame.assign(standard_error=of_difference)], ["k", "ranking"])
     cards = inputs["gajewski2025_bigger/model_card"].query(
         "variant == @PUBLISHED and quantity == 'target_sd'"
     )

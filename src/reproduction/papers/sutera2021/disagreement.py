@@ -50,16 +50,13 @@ DRAWS = 4000
 def compute(inputs) -> pd.DataFrame:
     """Share of samples below 0.75, by class, with every reference and every fit.
 
-    Returns
-    -------
-    DataFrame
-        ``part`` ``class``: ``dataset``, ``fit`` (``plain``, ``balanced`` classes or ``permuted``
-        labels), ``versus``, ``reference``, ``predicted`` (number of the class), ``prior`` (its
-        probability at the roots), ``n`` samples, ``mean`` correlation (Pearson, signed scores),
-        ``below_half`` and ``value``, percent of them below 0.5 and 0.75. ``part`` ``remains``: the
-        samples of a data set below 0.75 with another reference than local MDI, over those with
-        local MDI (for a term of Gini's over those with Gini's sum), as ``value``; ``most``, if all
-        samples were; and ``low`` and ``high``, 95 % of samples drawn anew.
+    Columns: ``part`` ``class``: ``dataset``, ``fit`` (``plain``, ``balanced`` classes or
+    ``permuted`` labels), ``versus``, ``reference``, ``predicted`` (number of the class), ``prior``
+    (its probability at the roots), ``n`` samples, ``mean`` correlation (Pearson, signed scores),
+    ``below_half`` and ``value``, percent of them below 0.5 and 0.75. ``part`` ``remains``: the
+    samples of a data set below 0.75 with another reference than local MDI, over those with local
+    MDI (for a term of Gini's over those with Gini's sum), as ``value``; ``most``, if all samples
+    were; and ``low`` and ``high``, 95 % of samples drawn anew.
     """
     by_fit = {
         "plain": inputs["sutera2021_local/class_correlation"].query("variant == 'published'"),
