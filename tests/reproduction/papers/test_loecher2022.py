@@ -12,7 +12,7 @@ from batches import Batch
 from reproduction import claims, datasets, models, papers, storage
 from reproduction.datasets import Dataset, breast_cancer
 from reproduction.metrics import metric, relevance_auc
-from reproduction.papers.loecher2022 import _identities, _simulations, _titanic, figure8, identities
+from reproduction.papers.loecher2022 import _simulations, _titanic, figure8, identities
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
@@ -672,7 +672,7 @@ def test_the_multiple_of_pg_12_that_is_held_against_mdi_oob_is_that_of_least_squ
     data = breast_cancer.load()
     recipe = {"estimator": "RandomForestClassifier", "n_estimators": 5, "random_state": 0}
     model = models.fit(recipe, data.X, data.y)
-    values = {q: value for _, q, value in _identities.counter_example(model, data.X, data.y)}
+    values = {q: value for _, q, value in identities.counter_example(model, data.X, data.y)}
     forest = to_forest(model, data.X)
     pg_12 = splitcredit.penalized_gini(forest, data.X, data.y, preset="pg_12", per_row=True).values
     theirs = splitcredit.mdi_oob(forest, data.X, data.y).values
@@ -687,10 +687,10 @@ def test_the_error_of_what_is_left_of_contributions_is_over_data_sets(monkeypatc
     left_over = np.linspace(0.2, 0.9, 50)
     of_data_sets = iter([left_over, left_over / 2])
     monkeypatch.setattr(identities, "_fit", lambda *arguments: ())
-    monkeypatch.setattr(_identities, "left_over", lambda: next(of_data_sets))
+    monkeypatch.setattr(identities, "left_over", lambda: next(of_data_sets))
     monkeypatch.setattr(identities, "_of_canceling_of_id", lambda *arguments: {"": 0.0})
     rows = {row["quantity"]: row for row in identities._of_canceling(2, 1, 0)}
-    of_many_values = rows[f"{_identities.LEFT}, {identities.MANY_VALUES}"]
+    of_many_values = rows[f"{identities.LEFT}, {identities.MANY_VALUES}"]
     mean = left_over[10:].mean()
     assert of_many_values["n"] == 2 and of_many_values["value"] == pytest.approx(0.75 * mean)
     assert of_many_values["standard_error"] == pytest.approx(0.25 * mean)

@@ -11,9 +11,8 @@ the text (``described``).
 import numpy as np
 import pandas as pd
 
-from reproduction import storage
 from reproduction.datasets.mixed_categories import CATEGORIES, FEATURES
-from reproduction.figures import COLORS, panels
+from reproduction.figures import COLORS
 from reproduction.metrics.single_children import NAME as SINGLE_CHILDREN
 from reproduction.papers import around, finding
 
@@ -28,27 +27,11 @@ MTRY = {"published": "mtry 3", "described": "mtry 2"}
 # Standard errors on either side of a mean. Of nine comparisons, the most that one finding makes,
 # the chance that any is further off is 2.4 % at most.
 K = 3.0
-PANELS = {
-    "mdi_rows": "MDI (rows x impurity)",
-    "shap": "mean |SHAP|",
-    "pg_051_inbag": "PG(0.5, 1) (rows x impurity)",
-    "air": "AIR (rows x impurity)",
-}
 BIASED = {"mdi_rows": "MDI", "shap": "SHAP"}
 # The first PG(0.5, 1) is UFI, as in the figures. By the text of section 2 no split is left out, and
 # nodes are weighted by their out-of-bag rows, as in 8.3.
 BY_THE_TEXT = {"pg_051_all_splits": "PG(0.5, 1), every split"}
 UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", **BY_THE_TEXT, "air": "AIR"}
-# These are not in the paper's figures.
-EXTRA_SCORES = {
-    **BY_THE_TEXT,
-    "pg_hat_10": "PGhat(1, 0)",
-    "pg_hat_10_all_splits": "PGhat(1, 0), every split",
-    SINGLE_CHILDREN: "children of one out-of-bag row",
-    "mda": "MDA",
-    "shap_oob_y": "y SHAP, out-of-bag",
-}
-PENALIZED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
 # Each feature against one with fewer categories; the continuous one against the larger of the two
 # with few.
 FEWER = {"x3": "x2", "x4": "x3", "x5": "x4", "x1": "x3"}
@@ -56,14 +39,6 @@ FEWER = {"x3": "x2", "x4": "x3", "x5": "x4", "x1": "x3"}
 ROUNDING = 1e-9
 SHARE, NOT_NEGATIVE = (0.0, 1.0), (0.0, None)
 _QUANTILES = {"low": 0.05, "lower": 0.25, "median": 0.5, "upper": 0.75, "high": 0.95}
-# Standard deviations between the mean of a normal distribution and its quantiles at 5 and 95 %.
-_WHISKER = 1.645
-_COLORS = {NUMBERS: "0.8", SUBSETS: COLORS["sky"], R: COLORS["vermilion"]}
-_NAMES = {
-    NUMBERS: "categories as numbers (scikit-learn)",
-    SUBSETS: "splits by subsets of categories",
-    R: "R, by subsets: mean, 1.64 deviations to each side (around 0 if no mean is known)",
-}
 
 
 def replications(inputs, case, variant, coding, importances) -> pd.DataFrame:
@@ -115,24 +90,6 @@ def jackknife(values, statistic) -> float:
     n = len(values)
     left_out = [statistic(np.delete(values, i, axis=0)) for i in range(n)]
     return float(np.sqrt((n - 1) / n * ((left_out - np.mean(left_out)) ** 2).sum()))
-
-
-def compute(inputs, case, recorded) -> pd.DataFrame:
-    """Table of figure 6 or 7: see `summary`, and R's numbers below."""
-    scores = [*PANELS, *EXTRA_SCORES, *PENALIZED]
-    table = summary(inputs, case, scores, (NUMBERS, SUBSETS))
-    if case == POWER:
-        # The text compares x2 with its score in the null case.
-        null = summary(inputs, NULL, ["mdi_rows"], (NUMBERS, SUBSETS))
-        table = pd.concat([table, null], ignore_index=True)
-    if not recorded:
-        return table
-    r_scores = pd.DataFrame(storage.read_rows(recorded)).query("case == @case")
-    columns = ["value", "deviation", "first"]
-    r_scores[columns] = r_scores[columns].apply(pd.to_numeric)
-    r_scores = r_scores.assign(variant="published", coding=R)
-    r_scores = r_scores[["variant", "coding", "case", "importance", "feature", *columns]]
-    return pd.concat([table, r_scores], ignore_index=True)
 
 
 def settings(table, importance) -> list[tuple[str, dict]]:
@@ -196,40 +153,6 @@ def within(statement, variant, measured, limit, kind, estimate, **options):
     return finding(statement, variant, measured, value, limit, kind, interval=interval, **options)
 
 
-def draw(table, case, title):
-    """Four panels a variant, of boxes by coding; R's numbers beside them."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    figure, axes = panels.subplots(2, len(PANELS), figsize=(12.4, 6.6), sharey="col", layout="none")
-    figure.subplots_adjust(left=0.065, right=0.99, bottom=0.17, top=0.88, wspace=0.24, hspace=0.42)
-    for line, (variant, mtry) in zip(axes, MTRY.items(), strict=True):
-        for axis, (importance, name) in zip(line, PANELS.items(), strict=True):
-            for _, key in settings(table, importance):
-                if key["variant"] == variant:
-                    rows = of(table, importance, case, **key)
-                    side = {NUMBERS: -1, SUBSETS: 1}[key["coding"]]
-                    boxes(axis, rows, _COLORS[key["coding"]], 0.19 * side, 0.34)
-            _draw_r(axis, of(table, importance, case, variant, R))
-            finish(axis, RELEVANT if case == POWER else None)
-            axis.set_title(name, loc="left")
-        line[0].set_ylabel(f"{mtry} ({variant})", fontweight="bold")
-    for axis in axes[-1]:
-        axis.set_xlabel("feature, number of categories")
-    panels.letter(axes)
-    handles = [Patch(fc=_COLORS[c], ec="0.3", label=_NAMES[c]) for c in (NUMBERS, SUBSETS)]
-    style = {"marker": "D", "ms": 5, "color": _COLORS[R], "mec": "white", "label": _NAMES[R]}
-    figure.legend(
-        handles=[*handles, Line2D([], [], **style)],
-        loc="lower center",
-        ncols=3,
-        bbox_to_anchor=(0.5, 0.035),
-    )
-    explain_boxes(figure, table)
-    figure.suptitle(title, y=0.97)
-    return figure
-
-
 def explain_boxes(figure, table) -> None:
     """One line below everything that explains boxes, whiskers and circles."""
     n = table["n"].max()
@@ -267,15 +190,3 @@ def finish(axis, relevant) -> None:
         if name == relevant:
             label.set(color=COLORS["green"], fontweight="bold")
     axis.grid(False, axis="x")
-
-
-def _draw_r(axis, rows):
-    style = {"color": _COLORS[R], "ls": "", "mec": "white"}
-    for position, (_, row) in enumerate(rows.iterrows()):
-        place, mean = position + 0.42, row["value"]
-        if row["deviation"] == row["deviation"]:
-            width, center = _WHISKER * row["deviation"], 0.0 if np.isnan(mean) else mean
-            ends = [center - width, center + width]
-            axis.plot([place] * 2, ends, color=_COLORS[R], lw=1.6, marker="_", ms=5)
-        if mean == mean:
-            axis.plot(place, mean, marker="D", ms=5, **style)

@@ -6,19 +6,26 @@ The table has the null case (figure 6) or the power case (figure 7).
 import numpy as np
 import pandas as pd
 
+from reproduction import storage
+from reproduction.figures import COLORS, panels
 from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
     BIASED,
+    BY_THE_TEXT,
     FEWER,
+    MTRY,
     NOT_NEGATIVE,
     NULL,
+    NUMBERS,
     POWER,
     RELEVANT,
     SHARE,
     SINGLE_CHILDREN,
+    SUBSETS,
     UNBIASED,
     K,
+    R,
     apart,
     deviation_ratio,
     largest,
@@ -41,6 +48,30 @@ SAID_UNBIASED = {
 }
 # What a child of one out-of-bag row leaves by 8.3, in rows times impurity: sigma^2 of a fair coin.
 LEFT_BY_A_CHILD = {"PGhat(1, 0), every split": 0.5}
+PANELS = {
+    "mdi_rows": "MDI (rows x impurity)",
+    "shap": "mean |SHAP|",
+    "pg_051_inbag": "PG(0.5, 1) (rows x impurity)",
+    "air": "AIR (rows x impurity)",
+}
+# These are not in the paper's figures.
+EXTRA_SCORES = {
+    **BY_THE_TEXT,
+    "pg_hat_10": "PGhat(1, 0)",
+    "pg_hat_10_all_splits": "PGhat(1, 0), every split",
+    SINGLE_CHILDREN: "children of one out-of-bag row",
+    "mda": "MDA",
+    "shap_oob_y": "y SHAP, out-of-bag",
+}
+PENALIZED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
+# Standard deviations between the mean of a normal distribution and its quantiles at 5 and 95 %.
+_WHISKER = 1.645
+_COLORS = {NUMBERS: "0.8", SUBSETS: COLORS["sky"], R: COLORS["vermilion"]}
+_NAMES = {
+    NUMBERS: "categories as numbers (scikit-learn)",
+    SUBSETS: "splits by subsets of categories",
+    R: "R, by subsets: mean, 1.64 deviations to each side (around 0 if no mean is known)",
+}
 NOISE = ("x3", "x4", "x5", "x1")
 _TITLES = {
     NULL: "Null case: no feature is informative",
@@ -58,14 +89,68 @@ _UNBIASED = "of eighty means that are 0, one lies further off with a probability
 
 
 def compute(inputs, case: str, recorded=None) -> pd.DataFrame:
-    """Distributions over the replications; see `_simulations.compute`."""
-    return _simulations.compute(inputs, case, recorded)
+    """Distributions over the replications, see `_simulations.summary`, and R's numbers below."""
+    scores = [*PANELS, *EXTRA_SCORES, *PENALIZED]
+    table = _simulations.summary(inputs, case, scores, (NUMBERS, SUBSETS))
+    if case == POWER:
+        # The text compares x2 with its score in the null case.
+        null = _simulations.summary(inputs, NULL, ["mdi_rows"], (NUMBERS, SUBSETS))
+        table = pd.concat([table, null], ignore_index=True)
+    if not recorded:
+        return table
+    r_scores = pd.DataFrame(storage.read_rows(recorded)).query("case == @case")
+    columns = ["value", "deviation", "first"]
+    r_scores[columns] = r_scores[columns].apply(pd.to_numeric)
+    r_scores = r_scores.assign(variant="published", coding=R)
+    r_scores = r_scores[["variant", "coding", "case", "importance", "feature", *columns]]
+    return pd.concat([table, r_scores], ignore_index=True)
 
 
 def draw(table):
-    """Four panels a variant."""
+    """Four panels a variant, of boxes by coding; R's numbers beside them."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     case = _case(table)
-    return _simulations.draw(table, case, f"{_TITLES[case]}; {table['n'].max():.0f} draws")
+    figure, axes = panels.subplots(2, len(PANELS), figsize=(12.4, 6.6), sharey="col", layout="none")
+    figure.subplots_adjust(left=0.065, right=0.99, bottom=0.17, top=0.88, wspace=0.24, hspace=0.42)
+    for line, (variant, mtry) in zip(axes, MTRY.items(), strict=True):
+        for axis, (importance, name) in zip(line, PANELS.items(), strict=True):
+            for _, key in settings(table, importance):
+                if key["variant"] == variant:
+                    rows = of(table, importance, case, **key)
+                    side = {NUMBERS: -1, SUBSETS: 1}[key["coding"]]
+                    _simulations.boxes(axis, rows, _COLORS[key["coding"]], 0.19 * side, 0.34)
+            _draw_r(axis, of(table, importance, case, variant, R))
+            _simulations.finish(axis, RELEVANT if case == POWER else None)
+            axis.set_title(name, loc="left")
+        line[0].set_ylabel(f"{mtry} ({variant})", fontweight="bold")
+    for axis in axes[-1]:
+        axis.set_xlabel("feature, number of categories")
+    panels.letter(axes)
+    handles = [Patch(fc=_COLORS[c], ec="0.3", label=_NAMES[c]) for c in (NUMBERS, SUBSETS)]
+    style = {"marker": "D", "ms": 5, "color": _COLORS[R], "mec": "white", "label": _NAMES[R]}
+    figure.legend(
+        handles=[*handles, Line2D([], [], **style)],
+        loc="lower center",
+        ncols=3,
+        bbox_to_anchor=(0.5, 0.035),
+    )
+    _simulations.explain_boxes(figure, table)
+    figure.suptitle(f"{_TITLES[case]}; {table['n'].max():.0f} draws", y=0.97)
+    return figure
+
+
+def _draw_r(axis, rows):
+    style = {"color": _COLORS[R], "ls": "", "mec": "white"}
+    for position, (_, row) in enumerate(rows.iterrows()):
+        place, mean = position + 0.42, row["value"]
+        if row["deviation"] == row["deviation"]:
+            width, center = _WHISKER * row["deviation"], 0.0 if np.isnan(mean) else mean
+            ends = [center - width, center + width]
+            axis.plot([place] * 2, ends, color=_COLORS[R], lw=1.6, marker="_", ms=5)
+        if mean == mean:
+            axis.plot(place, mean, marker="D", ms=5, **style)
 
 
 def statements(table):
