@@ -80,28 +80,21 @@ def excess(rows) -> pd.DataFrame:
     return pd.DataFrame(excesses, columns=["dataset", "model", "value", "low", "high"])
 
 
-def findings(table, expected, where) -> list[dict]:
+def findings(table, expected, where):
     """s25 of each row of `excess`; `where` begins the names of the variants.
 
     `expected` has the excess by data set and model as the mean errors give it.
     """
-    reason = (
+    measured = (
+        "mean cross-validated RMSE at the stated parameters less that at the best others, as a "
+    )
+    measured += "share"
+    reading = (
         "what minimizes the error has none above that of other parameters, on our folds; the "
         f"interval is {K} standard errors over folds, corrected for the rows that they share"
     )
-    return [
-        finding(
-            "s25",
-            f"{where}, {row['dataset']}, {row['model']}",
-            "mean cross-validated RMSE at the stated parameters less that at the best others, as a "
-            "share",
-            row["value"],
-            0,
-            basis="our reading",
-            reason=reason,
-            interval=(row["low"], row["high"]),
-            possible=(-1, None),
-            expected=around(expected[row["dataset"], row["model"]], _ROUNDING),
-        )
-        for row in table.to_dict("records")
-    ]
+    for row in table.to_dict("records"):
+        key = row["dataset"], row["model"]
+        options = {"reading": reading, "interval": (row["low"], row["high"])}
+        options |= {"possible": (-1, None), "expected": around(expected[key], _ROUNDING)}
+        yield finding("s25", f"{where}, {key[0]}, {key[1]}", measured, row["value"], 0, **options)

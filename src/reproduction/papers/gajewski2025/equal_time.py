@@ -283,7 +283,7 @@ def statements(table):
         "is the range over the turns of the clock"
     )
     interval = smallest["low"], smallest["high"]
-    options = {"basis": "our reading", "reason": reason, "interval": interval}
+    options = {"reading": reason, "interval": interval}
     options["possible"] = 0, FACTOR * _seconds_of(table, SHARED, COUNTS[-1]).min()
     yield finding("s33", "our clock", measured, smallest["value"], 1, "at least", **options)
 
@@ -376,61 +376,56 @@ def predicted(method, value, others, iterations) -> tuple[float, float]:
 
 
 def findings(rows, comparison, interval, prediction=None) -> list[dict]:
-    """s05 to s07, s31 and s32 of one comparison of times."""
+    """s05 to s07, s31 and s32 of one comparison of times.
+
+    `interval` says what low and high of the rows are. `prediction` is like `rows`, with the errors
+    that follow from the numbers of iterations: the causes on file say that these decide. All but
+    s31 then expect what it gives.
+    """
     measured = [*_judged(rows, comparison, interval)]
     if prediction is not None:
-        for f, predicted in zip(measured, _judged(prediction, comparison, interval), strict=True):
-            f["expected"] = None if f["statement"] == "s31" else predicted["interval"]
+        for f, of_causes in zip(measured, _judged(prediction, comparison, interval), strict=True):
+            f["expected"] = None if f["statement"] == "s31" else of_causes["interval"]
     return measured
 
 
-def _judged(rows, comparison, interval):
-    yield from _typical(rows, comparison, interval)
-    yield _smaller_for_bigger(rows, comparison, interval)
-    yield from _smaller_for_wider(rows, comparison, interval)
-    yield _noticeable(rows, comparison, interval)
-    yield _edge(rows, comparison, interval)
-
-
-def _typical(rows, comparison, words):
+def _judged(rows, comparison, words):
     for (model, method), (claimed, half_digit) in STATED.items():
-        rows_of_method = rows[(rows["model"] == model) & (rows["method"] == method)]
-        median, low, high = (rows_of_method[name].median() for name in ("value", "low", "high"))
-        yield finding(
-            "s05",
-            f"{comparison}, {model}, {PRINTED_METHODS[method]}",
-            f"|median NMAE over data sets and sigmas - {claimed}|",
-            abs(median - claimed),
-            half_digit,
-            basis="rounding",
-            reason=f"half a unit of the last stated digit; {words}",
-            interval=of_size(low - claimed, high - claimed),
-            possible=NMAE,
-        )
-
-
-def _smaller_for_bigger(rows, comparison, words):
+        of_method = rows[(rows["model"] == model) & (rows["method"] == method)]
+        median, low, high = (of_method[name].median() for name in ("value", "low", "high"))
+        variant = f"{comparison}, {model}, {PRINTED_METHODS[method]}"
+        measured = f"|median NMAE over data sets and sigmas - {claimed}|"
+        options = {"reason": f"half a unit of the last stated digit; {words}", "possible": NMAE}
+        options["interval"] = of_size(low - claimed, high - claimed)
+        yield finding("s05", variant, measured, abs(median - claimed), half_digit, **options)
     by_model = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
-    measured = "settings in which the bigger model has the smaller NMAE"
-    reason = f'"generally": in most settings; {words}'
     bigger, single = (by_model.xs(model, axis=1, level="model") for model in ("bigger", "single"))
-    return _mostly("s06", comparison, measured, reason, bigger, single)
-
-
-def _smaller_for_wider(rows, comparison, words):
+    measured = "settings in which the bigger model has the smaller NMAE"
+    reading = f'"generally": in most settings; {words}'
+    yield _mostly("s06", comparison, measured, reading, bigger, single)
     mc = rows[rows["method"] == "mc"]
-    for model, rows_of_model in mc.groupby("model", sort=False):
+    measured = f"steps from one sigma to the next at which {METHODS['mc']}'s NMAE does not fall"
+    for model, of_model in mc.groupby("model", sort=False):
         arrays = {
-            name: rows_of_model.pivot(index="dataset", columns="sigma", values=name).to_numpy()
+            name: of_model.pivot(index="dataset", columns="sigma", values=name).to_numpy()
             for name in ("low", "value", "high")
         }
-        yield exceptions(
-            "s07",
-            f"{comparison}, {model}",
-            f"steps from one sigma to the next at which {METHODS['mc']}'s NMAE does not fall",
-            words,
-            *((arrays[a][:, 1:] >= arrays[b][:, :-1]) for a, b in _COMPARED),
-        )
+        rises = [arrays[a][:, 1:] >= arrays[b][:, :-1] for a, b in _COMPARED]
+        yield exceptions("s07", f"{comparison}, {model}", measured, words, *rises)
+    smallest = mc.loc[mc["value"].idxmin()]
+    measured = f"smallest NMAE of {METHODS['mc']} over models, data sets and sigmas"
+    reading = (
+        "half a percent of the mean gap is what the last digit of the introduction's errors of "
+    )
+    options = {"reading": f"{reading}{METHODS['mc']} shows; {words}", "possible": NMAE}
+    options["interval"] = smallest["low"], smallest["high"]
+    place = ("s31", comparison, measured, smallest["value"], NOTICEABLE, "at least")
+    yield finding(*place, **options)
+    by_method = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
+    halton, mc = (by_method.xs(method, axis=1, level="method") for method in ("halton", "mc"))
+    measured = "settings in which quasi-Monte Carlo has the smaller NMAE"
+    reading = f"an edge is a smaller error in most settings; {words}"
+    yield _mostly("s32", comparison, measured, reading, halton, mc)
 
 
 # Columns that are compared where the first must be smaller: for certain exceptions, for exceptions
@@ -441,57 +436,14 @@ _COMPARED = (("low", "high"), ("value", "value"), ("high", "low"))
 def exceptions(statement, variant, measured, words, certain, counted, possible) -> dict:
     """A finding that nothing is an exception: booleans for certain, counted and possible ones."""
     n = np.size(counted)
-    return finding(
-        statement,
-        variant,
-        f"{measured}, of {n}",
-        np.sum(counted),
-        0,
-        basis="monte-carlo",
-        reason=f"the words name no exception; {words}",
-        interval=(np.sum(certain), np.sum(possible)),
-        possible=counts(n),
-    )
+    options = {"basis": "monte-carlo", "reason": f"the words name no exception; {words}"}
+    options |= {"interval": (np.sum(certain), np.sum(possible)), "possible": counts(n)}
+    return finding(statement, variant, f"{measured}, of {n}", np.sum(counted), 0, **options)
 
 
-def _noticeable(rows, comparison, words):
-    mc = rows[rows["method"] == "mc"]
-    smallest = mc.loc[mc["value"].idxmin()]
-    return finding(
-        "s31",
-        comparison,
-        f"smallest NMAE of {METHODS['mc']} over models, data sets and sigmas",
-        smallest["value"],
-        NOTICEABLE,
-        "at least",
-        basis="our reading",
-        reason="half a percent of the mean gap is what the last digit of the introduction's errors "
-        f"of {METHODS['mc']} shows; {words}",
-        interval=(smallest["low"], smallest["high"]),
-        possible=NMAE,
-    )
-
-
-def _edge(rows, comparison, words):
-    by_method = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
-    measured = "settings in which quasi-Monte Carlo has the smaller NMAE"
-    reason = f"an edge is a smaller error in most settings; {words}"
-    halton, mc = (by_method.xs(method, axis=1, level="method") for method in ("halton", "mc"))
-    return _mostly("s32", comparison, measured, reason, halton, mc)
-
-
-def _mostly(statement, comparison, measured, reason, smaller, larger):
+def _mostly(statement, comparison, measured, reading, smaller, larger):
     """A finding that one error is smaller than the other in most settings."""
     possible, share, certain = ((smaller[a] < larger[b]).mean() for a, b in _COMPARED)
-    return finding(
-        statement,
-        comparison,
-        f"share of {len(smaller)} {measured}",
-        share,
-        0.5,
-        "at least",
-        basis="our reading",
-        reason=reason,
-        interval=(certain, possible),
-        possible=SHARE,
-    )
+    options = {"reading": reading, "interval": (certain, possible), "possible": SHARE}
+    measured = f"share of {len(smaller)} {measured}"
+    return finding(statement, comparison, measured, share, 0.5, "at least", **options)

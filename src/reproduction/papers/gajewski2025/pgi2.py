@@ -114,14 +114,14 @@ def statements(table):
         other_settings = greedy[~pair]
         measured = "settings but (sigma' 1, sigma 0.1) in which SHAP's mean PGI2 is higher"
         ends = (other_settings["lead_high"] < 0).sum(), (other_settings["lead_low"] < 0).sum()
-        options = {"basis": "our reading", "reason": ALMOST, "interval": ends}
+        options = {"reading": ALMOST, "interval": ends}
         options["possible"] = counts(len(other_settings))
         has_lead, limit = other_settings["lead"] < 0, 0.1 * len(other_settings)
         yield counted("s10", variant, measured, has_lead, limit, "at most", **options)
         if greedy["of_optimum"].notna().any():
             yield from _nearness(variant, rows.dropna(subset=["of_optimum"]))
             measured = "largest share of rows in which PGI puts the other ranking first than PGI2"
-            options = {"basis": "our reading", "reason": CAN_ALTER, "possible": SHARE}
+            options = {"reading": CAN_ALTER, "possible": SHARE}
             largest = greedy["swapped"].max()
             measured += f", of {_counts(greedy['swapped_rows'])}"
             yield finding("s20", variant, measured, largest, 0.01, "at least", **options)
@@ -137,11 +137,11 @@ def _nearness(variant, rows):
     n_rows = f"over {_counts(rows['optimum_rows'])}"
     measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
     measured += f", {n_rows}"
-    options = {"basis": "our reading", "reason": REASONABLY, "possible": SHARE}
+    options = {"reading": REASONABLY, "possible": SHARE}
     yield finding("s14", variant, measured, at_own_noise.min(), 0.95, "at least", **options)
     best = measured
     measured = f"smallest lead of that share over SHAP's, {n_rows}"
-    options = {"basis": "rounding", "possible": (-1, 1)}
+    options = {"possible": (-1, 1)}
     yield finding(
         "s14", f"{variant}, SHAP", measured, (at_own_noise - shap).min(), 0.0, "at least", **options
     )

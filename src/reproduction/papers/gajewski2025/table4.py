@@ -63,7 +63,7 @@ def statements(table):
             settings = greedy[greedy["dataset"] == dataset]
             excludes_zero = _excludes_zero(settings)
             measured = "settings in which the 95 % interval of the lead over SHAP leaves out 0"
-            options = {"basis": "our reading", "reason": NINE_LOOKS}
+            options = {"reading": NINE_LOOKS}
             options |= {"possible": counts(len(settings))}
             # Done right, SHAP's errors are larger than those of two of the three noises at least;
             # the mix-up hides differences: with it there are no more of them than without.
@@ -88,14 +88,14 @@ def statements(table):
         yield finding("s12", variant, measured, smallest, 0.0, "at least", **options)
         sides = {"greedy": greedy["lead_low"] > 0, "SHAP": greedy["lead_high"] < 0}
         measured = "settings in which the interval of the lead is on the side that has more"
-        options = {"basis": "our reading", "reason": CLEARLY, "possible": counts(len(greedy))}
+        options = {"reading": CLEARLY, "possible": counts(len(greedy))}
         more, limit = max(sides.values(), key=sum), 0.75 * len(greedy)
         if is_done_right:
             options["expected"] = limit, (greedy["lead"] < 0).sum()
         yield counted("s19", f"{variant}, neither", measured, more, limit, "at most", **options)
         for winner, ahead in sides.items():
             measured = f"settings in which the interval of the lead is on the side of {winner}"
-            options = {"basis": "our reading", "reason": EACH, "possible": counts(len(greedy))}
+            options = {"reading": EACH, "possible": counts(len(greedy))}
             yield counted("s19", f"{variant}, {winner}", measured, ahead, 1, "at least", **options)
 
 

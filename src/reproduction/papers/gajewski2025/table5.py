@@ -83,6 +83,6 @@ def statements(table):
         measured = "settings in which SHAP's error is larger than the greedy ranking's"
         greedy = rows[rows["ranking"] != SHAP]
         ends = (greedy["lead_high"] < 0).mean(), (greedy["lead_low"] < 0).mean()
-        options = {"basis": "our reading", "reason": SUGGEST, "interval": ends, "possible": SHARE}
+        options = {"reading": SUGGEST, "interval": ends, "possible": SHARE}
         name = f"{variant}, {dataset}"
         yield share_finding("s13", name, measured, greedy["lead"] < 0, **options)

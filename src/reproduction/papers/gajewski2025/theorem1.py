@@ -312,7 +312,7 @@ def statements(table):
     for row in exponents[exponents["size"] == SIZES[-1]].to_dict("records"):  # all features
         name = f"operations, {_GROWTHS[row['growth']]}, all features"
         measured = f"exponent of operations in nodes, largest {LAST} ensembles"
-        options = {"basis": "rounding", "reason": words, "interval": (row["low"], row["high"])}
+        options = {"reason": words, "interval": (row["low"], row["high"])}
         args = "s01", name, measured, row["value"], POWER + HALF_DIGIT, "at most"
         yield finding(*args, possible=NOT_NEGATIVE, **options)
     yield from _bounded(parts["operations"])
@@ -347,33 +347,21 @@ def _undefined(rows):
 
 def _of_method(cancellation, discrepancy):
     """s36: signed gaps may cancel; s37: what the transformation costs quasi-random points."""
-    yield finding(
-        "s36",
-        "most important feature",
+    measured = (
         f"share of {len(cancellation)} rows whose mean signed gap is less than {CANCELLED} of the "
-        "root of PG2, feature with the largest PG2",
-        (cancellation["value"] < CANCELLED).mean(),
-        0.01,
-        "at least",
-        basis="our reading",
-        reason='"could": in one row of a hundred at least',
-        possible=SHARE,
+        "root of PG2, feature with the largest PG2"
     )
+    share = (cancellation["value"] < CANCELLED).mean()
+    options = {"reading": '"could": in one row of a hundred at least', "possible": SHARE}
+    yield finding("s36", "most important feature", measured, share, 0.01, "at least", **options)
     of_points = discrepancy.set_index("quantity")["value"]
-    room = of_points[_PSEUDO] - of_points[_UNIFORM]
-    yield finding(
-        "s37",
-        "Halton points",
-        "change of the discrepancy by the transformation, as a part of the way to that of "
-        "pseudo-random points",
-        abs(of_points[_NOISE] - of_points[_UNIFORM]) / room,
-        SOME_LOSS,
-        "at least",
-        basis="our reading",
-        reason='"some loss": one part in a hundred of what pseudo-random points have lost',
-        possible=NOT_NEGATIVE,
-        expected=(0, NO_LOSS),
-    )
+    change = abs(of_points[_NOISE] - of_points[_UNIFORM])
+    part = change / (of_points[_PSEUDO] - of_points[_UNIFORM])
+    measured = "change of the discrepancy by the transformation, as a part of the way to that of "
+    measured += "pseudo-random points"
+    reading = '"some loss": one part in a hundred of what pseudo-random points have lost'
+    options = {"reading": reading, "possible": NOT_NEGATIVE, "expected": (0, NO_LOSS)}
+    yield finding("s37", "Halton points", measured, part, SOME_LOSS, "at least", **options)
 
 
 def _bounded(operations):
@@ -392,5 +380,5 @@ def _bounded(operations):
         measured = "largest ratio of operations to those of one gap of all features"
         args = "s01", f"operations, {_GROWTHS[growth]}, {name}", measured, ratios.max(), 1.0
         reason = "the operations of all features grow with the square of the nodes at most"
-        options = {"basis": "our reading", "reason": reason, "possible": NOT_NEGATIVE}
+        options = {"reading": reason, "possible": NOT_NEGATIVE}
         yield finding(*args, "at most", **options)

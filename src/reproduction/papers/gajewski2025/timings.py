@@ -136,7 +136,7 @@ def statements(table):
     reason = f"half a unit of the first decimal of the stated power; {words}"
     for row in table[table["part"] == "exponent"].to_dict("records"):
         interval = row["low"], row["high"]
-        options = {"basis": "rounding", "reason": reason, "interval": interval}
+        options = {"reason": reason, "interval": interval}
         name = f"seconds, |S| = {row['size']:.0f}"
         measured = f"exponent of CPU seconds in nodes: {METHOD_OF_GROWTH[row['method']]}"
         if row["method"] == "exact":
@@ -145,7 +145,7 @@ def statements(table):
             options["interval"] = of_size(row["low"] - POWER, row["high"] - POWER)
             # The square is a bound: with fewer nodes no more seconds, and at most quadratic.
             ranges = {"possible": NOT_NEGATIVE, "expected": (0, POWER)}
-            options |= {"basis": "our reading", "reason": f"quadratically: as a power; {reason}"}
+            options |= {"reading": f"quadratically: as a power; {reason}"}
             args = f"|{measured}, less {POWER}|", abs(row["value"] - POWER), HALF_DIGIT, "at most"
             yield finding("s30", f"exact, {name}", *args, **options, **ranges)
         else:
@@ -153,14 +153,10 @@ def statements(table):
             ranges = {"possible": NOT_NEGATIVE}
             yield finding("s30", f"sampling, {name}", *args, **options, **ranges)
     for row in table[table["part"] == "power"].to_dict("records"):
-        yield finding(
-            "s29",
-            f"{row['method']}, {row['noise']}",
-            f"|exponent - 1| of CPU seconds in iterations, beyond {COUNTS[1]}, to {COUNTS[-1]}",
-            abs(row["value"] - 1),
-            HALF_DIGIT,
-            basis="rounding",
-            reason=reason,
-            interval=of_size(row["low"] - 1, row["high"] - 1),
-            possible=NOT_NEGATIVE,
+        name = f"{row['method']}, {row['noise']}"
+        measured = (
+            f"|exponent - 1| of CPU seconds in iterations, beyond {COUNTS[1]}, to {COUNTS[-1]}"
         )
+        options = {"reason": reason, "possible": NOT_NEGATIVE}
+        options["interval"] = of_size(row["low"] - 1, row["high"] - 1)
+        yield finding("s29", name, measured, abs(row["value"] - 1), HALF_DIGIT, **options)

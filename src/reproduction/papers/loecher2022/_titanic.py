@@ -109,7 +109,7 @@ def chosen(
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
-    options |= {"basis": "our reading", "reason": reason, "interval": interval}
+    options |= {"reading": reason, "interval": interval}
     place = (statement, variant, measured, value, limit, kind)
     return finding(*place, possible=possible, **options)
 

@@ -198,7 +198,7 @@ def _unbiased(table):
             measured = "largest |mean| of a feature in its standard errors over the draws"
             options = {"basis": "monte-carlo", "reason": _UNBIASED, "possible": NOT_NEGATIVE}
             if name in LEFT_BY_A_CHILD:
-                options |= {"basis": "our reading", "reason": SINGLE_CHILD}
+                options |= {"reading": SINGLE_CHILD}
                 children = of(table, SINGLE_CHILDREN, NULL, **key)["value"]
                 bias = (LEFT_BY_A_CHILD[name] * children / _errors(rows)).max()
                 options["expected"] = around(bias, DEVIATION)
@@ -213,7 +213,7 @@ def _low(table):
             rows, mdi = (of(table, measure, NULL, **key) for measure in (importance, "mdi_rows"))
             estimate = largest_size(rows["value"] / mdi["value"], _errors(rows) / mdi["value"])
             measured = f"largest |mean {name}| of a feature over its mean MDI"
-            options = {"basis": "our reading", "reason": _LOW, "possible": NOT_NEGATIVE}
+            options = {"reading": _LOW, "possible": NOT_NEGATIVE}
             yield within("s06", f"{name}, {setting}", measured, LOW, "at most", estimate, **options)
 
 
@@ -239,7 +239,7 @@ def _power(table):
         behind, n = 1 - rows.loc[RELEVANT, "first"], rows.loc[RELEVANT, "n"]
         measured = "share of single draws in which x2 is not first"
         estimate = behind, share_interval(behind, n)
-        options = {"basis": "our reading", "reason": _ERRS, "possible": SHARE}
+        options = {"reading": _ERRS, "possible": SHARE}
         of_draws = f"{variant}, single draws"
         yield within("s08", of_draws, measured, OFTEN, "at least", estimate, **options)
         measured = "larger ratio of the standard deviations of x4 to x5 and x3 to x4"
@@ -261,7 +261,7 @@ def _mdi_fails(table):
         measured = "share of draws in which x2 is first"
         estimate = first, share_interval(first, n)
         variant = f"{variant}, fails"
-        options = {"basis": "our reading", "reason": _CHANCE, "possible": SHARE}
+        options = {"reading": _CHANCE, "possible": SHARE}
         yield within("s07", variant, measured, CHANCE, "at most", estimate, **options)
     for setting, key in settings(table, "mdi_rows"):
         power, null = (of(table, "mdi_rows", case, **key) for case in (POWER, NULL))
@@ -271,7 +271,7 @@ def _mdi_fails(table):
         relative = [_errors(rows) / rows["value"] for rows in (with_effect, without_effect)]
         estimate = largest(ratio, ratio * np.hypot(*relative))
         measured = "mean MDI of x2 over that in the null case"
-        options = {"basis": "our reading", "reason": _SLIGHTLY, "possible": NOT_NEGATIVE}
+        options = {"reading": _SLIGHTLY, "possible": NOT_NEGATIVE}
         options["expected"] = left / before
         yield within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **options)
         # In units of the figure, where the eye sees the highest box as well.
@@ -280,7 +280,7 @@ def _mdi_fails(table):
         estimate = largest((with_effect["value"] - before) / highest, errors / highest)
         measured = "mean MDI of x2 less that in the null case, over the highest mean of a feature"
         variant = f"MDI, {setting}, in the figure"
-        options |= {"reason": _IN_FIGURE, "possible": None, "expected": (left - before) / highest}
+        options |= {"reading": _IN_FIGURE, "possible": None, "expected": (left - before) / highest}
         yield within("s19", variant, measured, SLIGHTLY - 1, "at most", estimate, **options)
 
 

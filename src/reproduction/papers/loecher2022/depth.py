@@ -194,7 +194,7 @@ def _by_order(table):
         # A control: SHAP values of the same trees change with the order, as the features depend on
         # each other, but less.
         kind, beside = ("at least", False) if name == "CFC" else ("at most", True)
-        options = {"basis": "our reading", "reason": _STRONGLY, "beside": beside}
+        options = {"reading": _STRONGLY, "beside": beside}
         # A mean absolute score is 1 at most.
         options["possible"] = (1.0, 1 / pair.to_numpy().min())
         yield finding(

@@ -88,7 +88,7 @@ def statements(table):
         ):
             against = STRONGEST if name != "range" else "the larger one of Sex and Pclass"
             measured = f"{name} of the contributions of {feature} over that of {against}"
-            options = {"basis": "our reading", "reason": reason, "possible": (0.0, most)}
+            options = {"reading": reason, "possible": (0.0, most)}
             variant = f"{feature}, {name}"
             value = values[feature]
             yield finding("s18", variant, measured, value, limit, "at least", **options)

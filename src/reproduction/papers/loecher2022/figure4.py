@@ -61,7 +61,7 @@ def statements(table):
     means = table[table["part"] == "mean"]
     correlations = table[table["part"] == "correlation"]["value"]
     measured = "smallest correlation of SHAP and CFC of a feature over the passengers"
-    options = {"basis": "our reading", "reason": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
+    options = {"reading": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
     criterion = (correlations.min(), VERY_HIGH, "at least")
     return [
         *sizeable("s03", means, {"shap": "SHAP"}, case=SHUFFLED),

@@ -112,7 +112,7 @@ def statements(table):
         ):
             row = rows[name]
             estimate = _estimate(row, "separation")
-            options = {"basis": "our reading", "reason": reason, "expected": _around(apart[name])}
+            options = {"reading": reason, "expected": _around(apart[name])}
             text = measured.format(f"weighted, {WEIGHTED[name]}")
             yield within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
         for name, before in BEFORE.items():
@@ -123,7 +123,7 @@ def statements(table):
             if name == "shap_oob":
                 # Leaving in-bag rows out, without weights, does more than the weights.
                 most = apart["shap_oob"] - apart["shap"]
-            options = {"basis": "our reading", "reason": _GREATLY, "expected": _around(gain, most)}
+            options = {"reading": _GREATLY, "expected": _around(gain, most)}
             name = f"improved over {before}, {mtry}"
             yield within("s09", name, text, GREATLY, "at least", estimate, **options)
         yield _null(table, variant, mtry)
@@ -144,5 +144,5 @@ def _null(table, variant, mtry):
     errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
     estimate = _simulations.largest_size(rows["value"] / raw["value"], errors)
     measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
-    options = {"basis": "our reading", "reason": _LOW, "possible": NOT_NEGATIVE}
+    options = {"reading": _LOW, "possible": NOT_NEGATIVE}
     return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **options)

@@ -510,7 +510,7 @@ def statements(table):
     """s12 to s17, s22, s23, s30; of s13 the identity; of s21 that contributions cancel; s31."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
     for key, (measured, quantities, *predicted) in IDENTITIES.items():
-        reading = {"basis": "our reading", "reason": READINGS[key]} if key in READINGS else {}
+        reading = {"reading": READINGS[key]} if key in READINGS else {}
         yield finding(
             *(*key, measured, identity[quantities].max(), ROUNDING),
             beside=key in PROVED,
@@ -572,7 +572,7 @@ def _of_noise(table):
 def _of_alike(table):
     """s31: values of every data set, and of all of them the means; of full trees."""
     full = table[table["depth"].isna()]
-    options = {"basis": "our reading", "reason": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
+    options = {"reading": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
     least = full.loc[full["quantity"] == ALIKE_MEANS, "value"].min()
     measured = "smallest correlation of mean |SHAP| and mean |CFC| over the features of a data set"
     yield finding("s31", "features", measured, least, VERY_HIGH, "at least", **options)
@@ -619,7 +619,7 @@ def _of_bias(table):
         options = {"basis": "monte-carlo", "reason": _DEVIATION, "possible": ERROR}
         options["expected"] = predicted.get(variant)
         if variant in predicted:
-            options |= {"basis": "our reading", "reason": _useless_split.SINGLE_CHILD}
+            options |= {"reading": _useless_split.SINGLE_CHILD}
         yield finding("s16", variant, measured + simulated, distance, DEVIATION, **options)
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"

@@ -168,7 +168,7 @@ def statements(table):
         values, errors = (rows.loc[list(COMPETITORS), f"behind{end}"] for end in ("", "_error"))
         interval = ((values - K * errors).max(), (values + K * errors).max())
         measured = f"largest lead of MDA, SHAP or AIR over PGhat(1, 0){_ERRORS}"
-        options = {"basis": "our reading", "reason": _COMPETITIVE, "interval": interval}
+        options = {"reading": _COMPETITIVE, "interval": interval}
         options["possible"] = (-1.0, 1.0)
         best, simple = rows.loc[list(COMPETITORS), "value"].max(), rows.loc[SIMPLE]
         options["expected"] = around(best - simple["value"], ROUNDING)
@@ -199,7 +199,7 @@ def _of_mtry(table):
         float((1 / rows.loc[scores, "standard_error"] ** 2).sum())
         for scores in ([f"{score}, mtry 2" for score in OF_MTRY_2], [*OF_MTRY_2])
     ]
-    options = {"basis": "our reading", "reason": _TWENTY}
+    options = {"reading": _TWENTY}
     options["interval"] = around(difference, TWENTY_TO_ONE)
     options["possible"] = (-most[1], most[0])
     # Each printed area is within the errors of ours with either mtry.

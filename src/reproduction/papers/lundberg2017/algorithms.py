@@ -350,26 +350,19 @@ def _s02(table):
 
 
 def _s03(table):
-    slopes = _slopes(table)
+    slope, ends = _slopes(table)["M", _steps.EQ2]
     steps = _with_bounds(table, _steps.EQ2)
     measured = "calls of G over their bound T (2L - 1) 2^M, largest"
-    chosen = {"basis": "our reading", "reason": BOUND, "possible": ERROR}
-    slope, ends = slopes["M", _steps.EQ2]
-    return [
-        finding("s03", "bound", measured, steps.max(), 1.0, **chosen),
-        _slope("s03", "M", "log2 calls of G against M", slope, ends, STATED["M", _steps.EQ2]),
-        # The cost is as bad as stated, and not better.
-        finding(
-            *("s03", "exponential", "slope of log2 calls of G against M", slope, 1.0 - FIT),
-            "at least",
-            basis="printed",
-            possible=ends,
-        ),
-    ]
+    yield finding("s03", "bound", measured, steps.max(), 1.0, reading=BOUND, possible=ERROR)
+    yield _slope("s03", "M", "log2 calls of G against M", slope, ends, STATED["M", _steps.EQ2])
+    # The cost is as bad as stated, and not better.
+    measured = "slope of log2 calls of G against M"
+    place = ("s03", "exponential", measured, slope, 1.0 - FIT, "at least")
+    yield finding(*place, basis="printed", possible=ends)
 
 
 def _s04(table):
-    in_float64 = {"basis": "our reading", "reason": DIGITS, "possible": ERROR}
+    in_float64 = {"reading": DIGITS, "possible": ERROR}
     for variant, quantity, limit, options in (
         ("fractions", "Algorithm 2 - Eq. 2, fractions", 0.0, {"possible": ERROR}),
         ("float64, shallow", "Algorithm 2 - Eq. 2, float64", ROUNDING, in_float64),
@@ -389,7 +382,7 @@ def _s04(table):
         yield finding(*place, **in_float64)
     value = _with_bounds(table, _steps.ALGORITHM_2).max()
     measured = "steps over T L (3 D^2 + 7 D) / 2, largest"
-    chosen = {"basis": "our reading", "reason": BOUND, "possible": ERROR}
+    chosen = {"reading": BOUND, "possible": ERROR}
     yield finding("s04", "bound", measured, value, 1.0, **chosen)
     slopes = _slopes(table)
     for (sweep, method), stated_slope in STATED.items():
@@ -402,18 +395,13 @@ def _rounded(table, kind):
     """Error in float64 that the multiples of the unit roundoff in other precisions predict."""
     control = table[(table["part"] == "control") & (table["quantity"] == MULTIPLE)]
     multiples = control.loc[control["rows"] == kind, "value"]
-    return (
-        FLOAT64 * multiples.min() / HALF_A_DIGIT,
-        FLOAT64 * multiples.max() * HALF_A_DIGIT,
-    )
+    factors = multiples.min() / HALF_A_DIGIT, multiples.max() * HALF_A_DIGIT
+    return FLOAT64 * factors[0], FLOAT64 * factors[1]
 
 
 def _slope(statement, sweep, measured, value, ends, stated_slope):
-    return finding(
-        *(statement, f"exponent of {sweep}", f"slope of {measured}", value, stated_slope + FIT),
-        basis="printed",
-        possible=ends,
-    )
+    place = (f"exponent of {sweep}", f"slope of {measured}", value, stated_slope + FIT)
+    return finding(statement, *place, basis="printed", possible=ends)
 
 
 def _equality(table, quantity):

@@ -254,46 +254,33 @@ def _draw_pairs(axis, table):
 
 def statements(table):
     """s01: the attributions that fall and rise from A to B, and in how many random pairs."""
-    attributed = table[table["part"] == "attribution"]
-    cough = attributed[attributed["feature"] == "Cough"].set_index(["task", "method", "tree"])[
-        "value"
-    ]
+    attributed = table[(table["part"] == "attribution") & (table["feature"] == "Cough")]
+    cough = attributed.set_index(["task", "method", "tree"])["value"]
     change = {key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in LABELS}
     falls, rises = _least(change)
     # Changes grow with the ratio of the leaves' values, which lies between two of `RATIOS`.
     (_, *below), (_, *above) = _neighbors(table)
+    measured = "smallest {} of cough's attribution from A to B, relative"
+    place = ("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least")
+    not_0 = "nothing is rounded, so what is at least this is not 0"
+    yield finding(*place, reading=not_0, possible=(above[0], below[0]))
+    place = ("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least")
+    yield finding(*place, possible=(below[1], above[1]))
     ranges = table[(table["part"] == "range") & (table["x"] <= HOLDS_UP_TO)]
     expected = [key in FALLING for key in zip(ranges["task"], ranges["method"], strict=True)]
     exceptions = ((ranges["value"] < 0) != expected).sum()
-    measured = "smallest {} of cough's attribution from A to B, relative"
-    exceptions_text = (
-        f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
-    )
+    measured = f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
+    place = ("s01", "other leaf values", measured, exceptions, 0.0)
+    yield finding(*place, possible=(0, len(ranges)))
     exists = "a method is inconsistent if there is one pair of models for which it is"
-    yield finding(
-        *("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least"),
-        basis="our reading",
-        reason="nothing is rounded, so what is at least this is not 0",
-        possible=(above[0], below[0]),
-    )
-    yield finding(
-        *("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least"),
-        possible=(below[1], above[1]),
-    )
-    yield finding(
-        *("s01", "other leaf values", exceptions_text, exceptions, 0.0),
-        possible=(0, len(ranges)),
-    )
     pairs = table[table["part"] == "pairs"]
     for (task, method), rows in pairs.groupby(["task", "method"], sort=False):
         count, n = rows["value"].sum(), rows["n"].sum()
         measured = f"falls in {n:.0f} random pairs where the feature matters more"
         place = ("s01", f"pairs, {method} of the {task}", measured, count)
-        if method == "SHAP":
-            yield finding(*place, 0.0, possible=(0, n))
-        else:
-            limit = {"kind": "at least", "basis": "our reading", "reason": exists}
-            yield finding(*place, 1.0, **limit, possible=(0, n))
+        limit = (0.0, "at most") if method == "SHAP" else (1.0, "at least")
+        reading = "" if method == "SHAP" else exists
+        yield finding(*place, *limit, reading=reading, possible=(0, n))
 
 
 def _least(change):

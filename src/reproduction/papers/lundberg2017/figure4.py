@@ -269,7 +269,7 @@ def statements(table):
     for judged in _judged("s08", in_sample, areas, "at most"):
         yield _predicted_by_features(judged, of_label)
     # A model predicts what it has memorized too, so the control is no measure of these.
-    yield from _judged("s16", of_prediction, areas, basis="our reading", reason=_SIMILAR)
+    yield from _judged("s16", of_prediction, areas, reading=_SIMILAR)
     yield from _judged("s06", of_prediction, areas, beside=True)
     yield _ends(table)
 

@@ -23,6 +23,7 @@ from splitcredit.models.formats import to_forest
 
 # "A fraction of a second".
 FRACTION = 1.0
+_FRACTION = "a fraction of a second is less than one"
 OURS = f"splitcredit {splitcredit.__version__} TreeSHAP, end to end"
 # Models of the depth of the paper's. The values of a feature are put into 15 bins, not 255, and a
 # tree is grown from three of ten features: fits are many times as fast, and have as many nodes.
@@ -187,14 +188,13 @@ def statements(table):
     for row in rows[rows["rows"] == 1].itertuples():
         # Where the model is small, other steps of a call take longer than reading it.
         reads = row.method.startswith("shap ") and row.value > FRACTION
-        yield finding(
-            *("s05", f"{row.method}, model of {row.model}"),
+        options = {"expected": (reading / APART, reading * APART) if reads else None}
+        # No longer than the batch.
+        options["possible"] = 0.0, APART * longest[row.model, row.method]
+        options["beside"] = not row.method.startswith("xgboost ")
+        place = (
+            "s05",
+            f"{row.method}, model of {row.model}",
             "CPU seconds for one row, one thread",
-            *(row.value, FRACTION),
-            basis="our reading",
-            reason="a fraction of a second is less than one",
-            # No longer than the batch.
-            possible=(0.0, APART * longest[row.model, row.method]),
-            expected=(reading / APART, reading * APART) if reads else None,
-            beside=not row.method.startswith("xgboost "),
         )
+        yield finding(*place, row.value, FRACTION, reading=_FRACTION, **options)

@@ -25,6 +25,11 @@ _MEASURES = {
 # Standard errors between the mean over all trees and the limit: chance exceeds it in one of 16 000
 # independent cells.
 _WIDE = 4.0
+# Largest exponent of the errors against the number of trees and of rows, and how it is read.
+_EXPONENTS = (
+    ("trees", -0.4, "the error of a mean over independent trees falls with exponent -0.5"),
+    ("rows", -0.25, "half the exponent of a mean over rows: they approach it, if not as fast"),
+)
 
 
 def compute(
@@ -188,37 +193,18 @@ def _cells(axis, table):
 def statements(table):
     """s46: the mean of the forests is the limit, and errors fall with trees and rows."""
     for measure, (label, _, _) in _MEASURES.items():
-        (bias,) = table[(table["part"] == "bias") & (table["measure"] == measure)]["value"]
-        yield finding(
-            "s46",
-            f"{label}: bias",
-            "largest difference of the mean over forests and the limit, in standard errors",
-            bias,
-            _WIDE,
-            basis="monte-carlo",
-            possible=(0, None),
-            reason="four standard errors, by the spread over forests",
-        )
-        for part, limit, reason in (
-            ("trees", -0.4, "the error of a mean over independent trees falls with exponent -0.5"),
-            (
-                "rows",
-                -0.25,
-                "half the exponent of a mean over rows: they approach it, if not as fast",
-            ),
-        ):
-            rows = table[(table["part"] == part) & (table["measure"] == measure)]
-            value, error = _exponent(rows)
+        rows = table[table["measure"] == measure]
+        (bias,) = rows[rows["part"] == "bias"]["value"]
+        measured = "largest difference of the mean over forests and the limit, in standard errors"
+        options = {"basis": "monte-carlo", "possible": (0, None)}
+        options["reason"] = "four standard errors, by the spread over forests"
+        yield finding("s46", f"{label}: bias", measured, bias, _WIDE, **options)
+        for part, limit, reading in _EXPONENTS:
+            value, error = _exponent(rows[rows["part"] == part])
+            measured = f"exponent of the error against the number of {part}"
+            options = {"interval": around(value, 2 * error), "possible": (-1, 1)}
             yield finding(
-                "s46",
-                f"{label}: {part}",
-                f"exponent of the error against the number of {part}",
-                value,
-                limit,
-                basis="our reading",
-                reason=reason,
-                interval=around(value, 2 * error),
-                possible=(-1, 1),
+                "s46", f"{label}: {part}", measured, value, limit, reading=reading, **options
             )
 
 

@@ -205,19 +205,12 @@ def statements(table):
         for (over, under), (statement, kind, limit) in _RATIOS.items():
             if {over, under} <= set(seconds):
                 ratios = seconds[over] / seconds[under]
-                reason = _NO_MORE if statement == "s22" else _MUCH_REASON if limit == MUCH else ""
-                basis = "our reading" if reason else "printed"
-                yield finding(
-                    statement,
-                    f"{scope}: {CALLS[over]} over {CALLS[under]}",
-                    "ratio of CPU seconds, median and extremes over the repeats",
-                    ratios.median(),
-                    limit,
-                    kind,
-                    interval=(ratios.min(), ratios.max()),
-                    possible=_RATIO,
-                    expected=_ADDS if statement == "s22" else None,
-                    beside=over == "tree_shap",
-                    basis=basis,
-                    reason=reason,
-                )
+                options = {"basis": "printed", "possible": _RATIO, "beside": over == "tree_shap"}
+                options["interval"] = ratios.min(), ratios.max()
+                if statement == "s22":
+                    options |= {"reading": _NO_MORE, "expected": _ADDS}
+                elif limit == MUCH:
+                    options["reading"] = _MUCH_REASON
+                variant = f"{scope}: {CALLS[over]} over {CALLS[under]}"
+                measured = "ratio of CPU seconds, median and extremes over the repeats"
+                yield finding(statement, variant, measured, ratios.median(), limit, kind, **options)

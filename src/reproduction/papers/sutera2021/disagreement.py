@@ -43,6 +43,7 @@ NAMES = {
     "wine": ("class 0", "class 1", "class 2"),
     "breast_cancer": ("malignant", "benign"),
 }
+_MOST = "what comes from the choice of classes goes with it, most of it at least"
 # Draws for the intervals of the shares that remain; more change their ends by less than 0.01.
 DRAWS = 4000
 
@@ -227,17 +228,11 @@ def statements(table):
         # halfway to 1 still, most of the way to the class counts against what leads there.
         prior = priors[row.dataset]
         predicted = row.reference == "class_entropy" or own_term((1 + prior) / 2) > own_term(prior)
-        yield finding(
-            "s44",
-            f"{row.dataset}, {VERSUS[row.versus]}"
-            + (", own term" if row.reference == "own_term" else ""),
-            f"samples below {SIMILAR:g} by {JUDGED[row.reference]}, a share of those by local MDI",
-            row.value,
-            0.5,
-            basis="our reading",
-            reason="what comes from the choice of classes goes with it, most of it at least",
-            interval=(row.low, row.high),
-            possible=(0, row.most),
-            expected=(1, 1 if identity else row.most) if predicted else None,
-            identity=identity,
+        variant = f"{row.dataset}, {VERSUS[row.versus]}"
+        variant += ", own term" if row.reference == "own_term" else ""
+        measured = (
+            f"samples below {SIMILAR:g} by {JUDGED[row.reference]}, a share of those by local MDI"
         )
+        options = {"reading": _MOST, "interval": (row.low, row.high), "possible": (0, row.most)}
+        options["expected"] = (1, 1 if identity else row.most) if predicted else None
+        yield finding("s44", variant, measured, row.value, 0.5, identity=identity, **options)

@@ -157,22 +157,13 @@ def _closeness(table):
             ("K = 1", "largest gap between the shares", gaps.iloc[0]),
             ("K > 1", f"the same, {growth:.2g} times that of K = 1", gaps.iloc[1:].max()),
         ):
-            yield finding(
-                "s15",
-                f"{words}, {variant}",
-                measured,
-                value,
-                _CLOSE,
-                basis="our reading",
-                reason=_CLOSE_REASON,
-                possible=(0, 1),
-            )
+            options = {"reading": _CLOSE_REASON, "possible": (0, 1)}
+            yield finding("s15", f"{words}, {variant}", measured, value, _CLOSE, **options)
         if source == "limit":
             measured = "largest gap between the shares of MDI and SAGE, K = 1"
-            options = {"basis": "our reading", "reason": _NOT_ROUNDING_REASON, "possible": (0, 1)}
-            yield finding(
-                "s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least", **options
-            )
+            options = {"reading": _NOT_ROUNDING_REASON, "possible": (0, 1)}
+            place = ("s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least")
+            yield finding(*place, **options)
 
 
 def _masking(limit):

@@ -69,16 +69,8 @@ def statements(table):
         ):
             variant = f"{correlation}, {limit:g} %"
             value = smallest_shares.iloc[rank]
-            yield finding(
-                "s20",
-                variant,
-                measured,
-                value,
-                limit,
-                "at least",
-                basis="printed",
-                possible=(0, 100),
-            )
+            options = {"basis": "printed", "possible": (0, 100)}
+            yield finding("s20", variant, measured, value, limit, "at least", **options)
 
 
 def _cells(summary):

@@ -204,7 +204,7 @@ def statements(table: pd.DataFrame):
         (kind,) = {"at most" if r in ("max", "sum") else "at least" for _, r, _ in judged}
         extreme = max if kind == "at most" else min
         value, limit = extreme(v for v, _, _ in judged), extreme(b for _, _, b in judged)
-        options = {"basis": "our reading", "reason": _MARGIN_REASON} if limit == MARGIN else {}
+        options = {"reading": _MARGIN_REASON} if limit == MARGIN else {}
         options["beside"] = variant in BESIDE
         is_count = any(reduction == "sum" for _, reduction, _ in judged)
         largest = max(row["n"] for row in rows) if is_count else _LARGEST
