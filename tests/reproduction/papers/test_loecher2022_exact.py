@@ -93,17 +93,6 @@ def verdicts(table, statement):
     }
 
 
-def test_what_is_wrong_in_print_is_where_its_cause_expects_it(table):
-    """Each is predicted by another way than it is measured."""
-    differing = {
-        (f["statement"], f["variant"]): f["expected"][0] <= f["value"] <= f["expected"][1]
-        for f in identities.statements(table)
-        if claims.statement_verdict(f["value"], f["limit"], f["kind"]) == "differs"
-        and f["interval"] is None
-    }
-    assert len(differing) == 10 and all(differing.values())
-
-
 def test_products_in_the_nodes_are_decreases_without_weights():
     """Of -p_in^2 and of -p_in p_oob, which Eq. 22 and 23 print."""
     model, _, X, y = small(3)
@@ -428,28 +417,3 @@ def test_s17_squares_and_products_of_fractions_are_impurities(table, n_classes):
             ours = decrease(forest, X, y, c, node, kind)
             twin = twins_oob.restricted_products(forest, X, y, kind, [c])
             assert twins.largest_error(ours, twin) <= twins.ROUNDING
-
-
-@pytest.mark.long
-def test_table_holds_every_case(table):
-    keys = table[table["part"] == "identity"]
-    assert set(keys["data"]) == set(identities.cases(0)) and set(keys["depth"].dropna()) == {3}
-    quantities_named = {identities.UNTESTED}
-    for _, quantities, *predicted in identities.IDENTITIES.values():
-        quantities_named |= {*quantities, *predicted}
-    assert quantities_named == set(keys["quantity"])
-    assert set(keys.loc[keys["data"] == "diabetes", "quantity"]) == {
-        identities.SKLEARN,
-        identities.EQ10,
-        identities.COVARIANCE,
-        identities.ZERO,
-        identities.CFC,
-        identities.LOCAL,
-        identities.LOCAL_ALL,
-        identities.ROOTS,
-        identities.UNTESTED,
-        identities.EQ9,
-        identities.CANCELED,
-        identities.EQ18,
-    }
-    assert list(table.columns) == identities.COLUMNS
