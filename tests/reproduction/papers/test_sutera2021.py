@@ -15,7 +15,7 @@ from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
 from reproduction.papers import around
-from reproduction.papers.sutera2021 import _led_limit, led_shares
+from reproduction.papers.sutera2021 import led_shares
 from reproduction.planning import configuration
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
@@ -327,12 +327,12 @@ def test_s17_means_on_led_are_near_those_of_infinitely_many_trees(led_by_k):
     assert held(below) == "differs"
     # Saabas with either other measure, for K = 7 and infinitely many trees.
     means = {
-        pair: _led_limit.correlations(7, absolute=True)["pearson", pair].mean()
-        for pair in _led_limit.PAIRS
+        pair: led_shares.correlations(7, absolute=True)["pearson", pair].mean()
+        for pair in led_shares.PAIRS
     }
     assert means.pop(("local_mdi", "tree_shap")) > 0.99
     assert max(means.values()) < 0.83
-    assert below["expected"] == pytest.approx(around(min(means.values()), _led_limit.NEAR))
+    assert below["expected"] == pytest.approx(around(min(means.values()), led_shares.NEAR))
     assert below["expected"][0] < below["value"] < below["expected"][1]
 
 
@@ -366,11 +366,11 @@ def test_forests_of_1000_trees_are_near_the_limit_on_led(seed):
     recipe = {**FULL["models"]["extra_trees"], "random_state": seed}
     for k in (1, 7):
         _, attributions = attributed({**recipe, "max_features": k}, data)
-        for pair in _led_limit.PAIRS:
+        for pair in led_shares.PAIRS:
             a, b = (np.abs(attributions[name].values[:, :, 0]) for name in pair)
-            of_limit = _led_limit.correlations(k, absolute=True)
+            of_limit = led_shares.correlations(k, absolute=True)
             for kind, values in zip(("pearson", "spearman"), row_correlations(a, b), strict=True):
-                low, high = around(of_limit[kind, pair].mean(), _led_limit.NEAR)
+                low, high = around(of_limit[kind, pair].mean(), led_shares.NEAR)
                 assert low < values.mean() < high, (k, pair, kind)
 
 
@@ -380,14 +380,14 @@ def test_s19_saabas_is_the_outlier_on_led(led_by_k):
     for kind in ("pearson", "spearman"):
         lead = {}
         for k in range(1, 8):
-            of_limit = _led_limit.correlations(k, absolute=True)
-            mean = {pair: of_limit[kind, pair].mean() for pair in _led_limit.PAIRS}
+            of_limit = led_shares.correlations(k, absolute=True)
+            mean = {pair: of_limit[kind, pair].mean() for pair in led_shares.PAIRS}
             lead[k] = mean["saabas", "tree_shap"] - mean["local_mdi", "tree_shap"]
             assert mean["local_mdi", "tree_shap"] == max(mean.values()) > 0.99
         assert lead[7] < lead[3] < lead[1] < 0
         finding = findings["s19", f"led, {kind.capitalize()}"]
         assert held(finding) == "differs"
-        assert finding["expected"] == pytest.approx(around(min(lead.values()), _led_limit.NEAR))
+        assert finding["expected"] == pytest.approx(around(min(lead.values()), led_shares.NEAR))
         assert finding["expected"][0] < finding["value"] < finding["expected"][1]
 
 
@@ -497,9 +497,9 @@ def test_s42_scores_of_the_displays_shown(led_by_k, k):
     outlier, _ = row_correlations(scores["saabas"], scores["tree_shap"])
     assert pearson.min() > 0.99
     assert (outlier.min() < 0.75) == (k == 7)
-    of_limit = _led_limit.correlations(k, absolute=False)
+    of_limit = led_shares.correlations(k, absolute=False)
     in_limit = of_limit["pearson", ("saabas", "tree_shap")][[4, 9]].min()
-    assert outlier.min() == pytest.approx(in_limit, abs=_led_limit.NEAR)
+    assert outlier.min() == pytest.approx(in_limit, abs=led_shares.NEAR)
     assert (in_limit < 0.75) == (k == 7)
 
 

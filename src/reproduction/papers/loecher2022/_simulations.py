@@ -165,18 +165,12 @@ def boxes(axis, rows, color, shift=0.0, width=0.6) -> None:
     for position, (_, row) in enumerate(rows.iterrows()):
         box = {"whislo": row["low"], "q1": row["lower"], "med": row["median"]}
         box |= {"q3": row["upper"], "whishi": row["high"], "mean": row["value"], "fliers": []}
-        axis.bxp(
-            [box],
-            positions=[position + shift],
-            widths=width,
-            showmeans=True,
-            patch_artist=True,
-            boxprops={"facecolor": color, "edgecolor": "0.3"},
-            medianprops={"color": "0.1"},
-            whiskerprops={"color": "0.3"},
-            capprops={"color": "0.3"},
-            meanprops={"marker": "o", "mfc": "white", "mec": "0.1", "ms": 3.5},
-        )
+        style = {"showmeans": True, "patch_artist": True}
+        style |= {"boxprops": {"facecolor": color, "edgecolor": "0.3"}}
+        style |= {"medianprops": {"color": "0.1"}, "whiskerprops": {"color": "0.3"}}
+        style |= {"capprops": {"color": "0.3"}}
+        style["meanprops"] = {"marker": "o", "mfc": "white", "mec": "0.1", "ms": 3.5}
+        axis.bxp([box], positions=[position + shift], widths=width, **style)
 
 
 def finish(axis, relevant) -> None:

@@ -129,16 +129,9 @@ def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED))
         rows = table[(table["importance"] == importance) & (table["case"] == case)]
         rows = rows.set_index("feature").reindex(SHOWN)
         places = np.arange(len(SHOWN)) + (k - (len(cases) - 1) / 2) * height
-        axis.barh(
-            places,
-            rows["value"] / scale,
-            height,
-            xerr=2 * rows["deviation"] / scale,
-            color=_COLORS[case],
-            ecolor="0.2",
-            error_kw={"lw": 0.9},
-            label=_NAMES[case],
-        )
+        style = {"color": _COLORS[case], "ecolor": "0.2", "error_kw": {"lw": 0.9}}
+        style |= {"xerr": 2 * rows["deviation"] / scale, "label": _NAMES[case]}
+        axis.barh(places, rows["value"] / scale, height, **style)
     finish(axis)
 
 

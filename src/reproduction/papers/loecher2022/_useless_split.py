@@ -50,19 +50,10 @@ def simulate(n_draws: int, seed: int) -> list[dict]:
         chance = np.outer(_binomial(n_left, p), _binomial(n_right, p))
         for score, gains in gains_of_outcomes(n_left, n_right).items():
             sample = gains[ones_drawn]
-            rows.append(
-                {
-                    "quantity": score,
-                    "n_left": n_left,
-                    "n_right": n_right,
-                    "p": p,
-                    "n": n_draws,
-                    "value": sample.mean(),
-                    "standard_error": sample.std(ddof=1) / n_draws**0.5,
-                    "exact": (chance * gains).sum(),
-                    "expected": expected(score, n_left, n_right, p),
-                }
-            )
+            row = {"quantity": score, "n_left": n_left, "n_right": n_right, "p": p, "n": n_draws}
+            row |= {"value": sample.mean(), "exact": (chance * gains).sum()}
+            row["standard_error"] = sample.std(ddof=1) / n_draws**0.5
+            rows.append(row | {"expected": expected(score, n_left, n_right, p)})
     return rows
 
 

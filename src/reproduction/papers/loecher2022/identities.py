@@ -136,13 +136,8 @@ def cases(seed: int) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
 
 def _fit(case, n_trees, depth, seed, mtry=3):
     kind, X, y = case
-    recipe = {
-        "estimator": f"RandomForest{kind}",
-        "n_estimators": n_trees,
-        "max_features": mtry,
-        "max_depth": depth,
-        "random_state": seed,
-    }
+    recipe = {"estimator": f"RandomForest{kind}", "n_estimators": n_trees, "random_state": seed}
+    recipe |= {"max_features": mtry, "max_depth": depth}
     return models.fit(recipe, X, y), X, y
 
 
@@ -598,23 +593,14 @@ def _of_bias(table):
     single = hat[has_single]
     bias = (single["expected"] / single["standard_error"]).max()
     predicted = {"with correction, a child of one row": around(bias, DEVIATION)}
+    words = "largest distance of the mean from"
+    each = "the same from sigma^2 / N for each such child"
     for variant, rows, formula, measured in (
-        ("without correction", raw, None, "largest distance of the mean from sigma^2 / N"),
-        ("with correction", hat[~has_single], 0.0, "largest distance of the mean from 0"),
-        (
-            "with correction, a child of one row",
-            single,
-            0.0,
-            "largest distance of the mean from 0",
-        ),
-        (
-            "size of that bias",
-            single,
-            None,
-            "the same from sigma^2 / N for each such child",
-        ),
+        ("without correction", raw, raw["expected"], f"{words} sigma^2 / N"),
+        ("with correction", hat[~has_single], 0.0, f"{words} 0"),
+        ("with correction, a child of one row", single, 0.0, f"{words} 0"),
+        ("size of that bias", single, single["expected"], each),
     ):
-        formula = rows["expected"] if formula is None else formula
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
         options = {"basis": "monte-carlo", "reason": _DEVIATION, "possible": ERROR}
         options["expected"] = predicted.get(variant)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from reproduction.figures import panels
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017._clustering import (
+from reproduction.papers.lundberg2017.figure3 import (
     CLUSTERED,
     DATASETS,
     STAND_IN,

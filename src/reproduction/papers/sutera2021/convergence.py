@@ -110,12 +110,8 @@ def noisy_led(noise) -> theory.JointDistribution:
 
 
 def _estimates(X, y, explained, trees, repeat):
-    recipe = {
-        "estimator": "ExtraTreesClassifier",
-        "n_estimators": trees,
-        "max_features": 1,
-        "criterion": "entropy",
-    }
+    recipe = {"estimator": "ExtraTreesClassifier", "criterion": "entropy"}
+    recipe |= {"n_estimators": trees, "max_features": 1}
     forest = to_forest(models.fit(recipe, X, y, repeat))
     local = local_mdi.attribute(forest, np.asarray(explained, float)).values[:, :, 0]
     return {"global": mdi.mdi(forest).values, "local": local}
@@ -166,28 +162,15 @@ def _cells(axis, table):
     for feature, (marker, color) in enumerate(zip(MARKERS, COLORS.values(), strict=True)):
         rows = cells[cells["feature"] == feature]
         shift = 1.09 ** (feature - 3)
-        axis.plot(
-            rows["size"] * shift,
-            rows["value"],
-            marker,
-            ms=2.5,
-            color=color,
-            label=f"{feature}",
-        )
+        style = {"ms": 2.5, "color": color, "label": f"{feature}"}
+        axis.plot(rows["size"] * shift, rows["value"], marker, **style)
     axis.axhline(0, color="0.3", lw=0.8)
     axis.set_xscale("log")
-    axis.set(
-        title="Led, ten rows: every segment", xlabel="trees", ylabel="global MDI - Eq. 4 (bits)"
-    )
-    axis.legend(
-        title="segment; bands: 1 and 2 standard errors",
-        ncols=7,
-        loc="upper right",
-        fontsize=7,
-        title_fontsize=7,
-        handletextpad=0,
-        columnspacing=0.6,
-    )
+    axis.set(title="Led, ten rows: every segment", xlabel="trees")
+    axis.set_ylabel("global MDI - Eq. 4 (bits)")
+    style = {"title": "segment; bands: 1 and 2 standard errors", "loc": "upper right", "ncols": 7}
+    style |= {"fontsize": 7, "title_fontsize": 7, "handletextpad": 0, "columnspacing": 0.6}
+    axis.legend(**style)
 
 
 def statements(table):

@@ -4,7 +4,7 @@ import pandas as pd
 
 from reproduction.figures import COLORS, panels
 from reproduction.papers import around, finding
-from reproduction.papers.sutera2021 import _led_limit
+from reproduction.papers.sutera2021 import led_shares
 from reproduction.papers.sutera2021.figure7 import CLOSE, CLOSE_TO_1, SIMILAR
 
 _PAIRS = {
@@ -93,7 +93,7 @@ def statements(table):
         options = {"basis": "printed", "possible": (-2, 2)}
         if dataset == "led" and lead < 0:
             of_limit = _lead(_means_of_limit(correlation, means.index)).min()
-            options["expected"] = around(of_limit, _led_limit.NEAR)
+            options["expected"] = around(of_limit, led_shares.NEAR)
         measured = "smallest lead of Saabas-TreeSHAP over the other pairs"
         yield finding("s19", variant, measured, lead, 0.0, "at least", **options)
 
@@ -105,7 +105,7 @@ def _smallest_mean(dataset, correlation, means):
     prints for signed scores.
     """
     if dataset == "led":
-        return around(_means_of_limit(correlation, means.index).min().min(), _led_limit.NEAR)
+        return around(_means_of_limit(correlation, means.index).min().min(), led_shares.NEAR)
     return SIMILAR, means.iloc[0].min()
 
 
@@ -119,7 +119,7 @@ def _means_of_limit(correlation, ks):
     """Means over the displays of led for infinitely many trees, by K and pair."""
     rows = {}
     for k in ks:
-        of_pairs = _led_limit.correlations(int(k), absolute=True)
+        of_pairs = led_shares.correlations(int(k), absolute=True)
         rows[k] = {
             pair: values.mean() for (kind, pair), values in of_pairs.items() if kind == correlation
         }

@@ -61,13 +61,8 @@ def compute(inputs, trees: Count, repeats: Count, loss_rows: Count) -> pd.DataFr
 
 
 def _forest(data, k, trees):
-    recipe = {
-        "estimator": "ExtraTreesClassifier",
-        "n_estimators": trees,
-        "max_features": k,
-        "criterion": "entropy",
-        "random_state": 0,
-    }
+    recipe = {"estimator": "ExtraTreesClassifier", "criterion": "entropy", "random_state": 0}
+    recipe |= {"n_estimators": trees, "max_features": k}
     model = fit(recipe, data.X, data.y)
     return model, to_forest(model)
 

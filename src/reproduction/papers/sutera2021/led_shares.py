@@ -1,14 +1,21 @@
 """Figures 1 and 4: global scores on led against K, of forests and in the limit."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 
 from reproduction import theory
 from reproduction.datasets import led
 from reproduction.figures import COLORS, panels, pictures
+from reproduction.metrics.row_correlation import CORRELATIONS, row_correlations
 from reproduction.papers import finding
 
 KS = range(1, 8)
+# Correlations of forests of 1000 trees, and differences of two, come as near to those of infinitely
+# many: by Spearman, scores that are the same in the limit have ranks of their own in a forest.
+NEAR = 0.03
+PAIRS = tuple(combinations(("local_mdi", "saabas", "tree_shap"), 2))
 # Segments that the text names, numbered from 0.
 FAVORED = (1, 4)
 # Measure -> source -> name of the importance in the scores. `compute` adds ``"limit"``.
@@ -64,8 +71,7 @@ def compute(inputs, measures: list[str]) -> pd.DataFrame:
 def limit(k) -> dict[str, np.ndarray]:
     """Shares of the segments for infinitely many trees, by measure."""
     X, y = led.SEGMENTS, np.arange(10)
-    forest = theory.InfiniteForest(X, y, k)
-    predicted = np.arange(10), slice(None), forest.predict(X).argmax(axis=1)
+    forest, predicted = _limit_forest(k)
     scores = {
         "mdi": forest.mdi(),
         "sage": sage(forest, X, y, _cross_entropy),
@@ -76,6 +82,35 @@ def limit(k) -> dict[str, np.ndarray]:
         ),
     }
     return {name: values / np.abs(values).sum() for name, values in scores.items()}
+
+
+def correlations(k, absolute) -> dict:
+    """Correlation of each pair of local measures in this limit, by display.
+
+    Of the predicted class, by (correlation, pair); of absolute scores, or of signed ones.
+    """
+    X = led.SEGMENTS
+    forest, predicted = _limit_forest(k)
+    scores = {
+        "local_mdi": forest.local_mdi(X),
+        "saabas": forest.saabas(X)[predicted],
+        "tree_shap": forest.tree_shap(X)[predicted],
+    }
+    # Equal scores may differ by a rounding, which would give them different ranks.
+    scores = {n: (np.abs(v) if absolute else v).round(12) for n, v in scores.items()}
+    return {
+        (name, pair): values
+        for pair in PAIRS
+        for name, values in zip(
+            CORRELATIONS, row_correlations(*(scores[n] for n in pair)), strict=True
+        )
+    }
+
+
+def _limit_forest(k):
+    """Infinitely many trees on the displays, and the place of each display's predicted class."""
+    forest = theory.InfiniteForest(led.SEGMENTS, np.arange(10), k)
+    return forest, (np.arange(10), slice(None), forest.predict(led.SEGMENTS).argmax(axis=1))
 
 
 def sage(forest, X, y, loss) -> np.ndarray:

@@ -12,7 +12,7 @@ import pandas as pd
 from reproduction.datasets import digits, led
 from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import around, finding
-from reproduction.papers.sutera2021 import _led_limit
+from reproduction.papers.sutera2021 import led_shares
 from reproduction.papers.sutera2021.figure7 import SIMILAR
 
 # K = 1, the square root of the number of features (2.6 on led, rounded down), all features.
@@ -126,16 +126,9 @@ def _scale(figure, axes, norm, linear, place):
     limit = norm.vmax
     inner = [limit / 2] if linear is None else [linear, 0.1]
     ticks = [*(-t for t in (limit, *inner[::-1])), 0, *inner, limit]
-    bar = figure.colorbar(
-        cm.ScalarMappable(norm, pictures.MAP),
-        ax=axes,
-        location=place,
-        shrink=0.75,
-        aspect=40,
-        pad=0.02,
-        ticks=ticks,
-        format="%.3g",
-    )
+    style = {"location": place, "shrink": 0.75, "aspect": 40, "pad": 0.02}
+    colors = cm.ScalarMappable(norm, pictures.MAP)
+    bar = figure.colorbar(colors, ax=axes, ticks=ticks, format="%.3g", **style)
     bar.set_label("share in the sum of absolute scores", fontsize=8)
     bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=7)
@@ -152,7 +145,7 @@ def statements(table):
         expected = None
         if dataset == "led" and smallest < SIMILAR:
             samples = rows["sample"].unique().astype(int)
-            expected = around(_smallest_of_limit(samples), _led_limit.NEAR)
+            expected = around(_smallest_of_limit(samples), led_shares.NEAR)
         measured = "smallest correlation of two measures' scores of a sample, three values of K"
         options = {"reading": _ALIKE, "possible": (-1, 1), "expected": expected}
         yield finding("s42", dataset, measured, smallest, SIMILAR, "at least", **options)
@@ -173,6 +166,6 @@ def _smallest_of_limit(samples):
     return min(
         values[samples].min()
         for k in KS["led"]
-        for (kind, _), values in _led_limit.correlations(k, absolute=False).items()
+        for (kind, _), values in led_shares.correlations(k, absolute=False).items()
         if kind == "pearson"
     )
