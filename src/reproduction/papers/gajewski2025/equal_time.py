@@ -37,6 +37,7 @@ from reproduction.papers.gajewski2025._settings import (
 )
 from reproduction.papers.gajewski2025.curves import ERRORS
 from reproduction.parameters import Count
+from splitcredit.kernels.compiled import threads
 from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap.exact_gap import pg2
 from splitcredit.prediction_gap.noise import noise_pool
@@ -84,8 +85,6 @@ def compute(inputs, recipes, timed_pairs: Count, repeats: Count, n_pairs: Count)
     an NMAE of 0.001, or those of the most iterations if these do not suffice, over the seconds of
     the exact algorithm.
     """
-    from splitcredit.kernels.compiled import threads
-
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
     errors = errors[errors["variant"] == PUBLISHED].set_index([*_KEY, "method"]).sort_index()
     rows = []

@@ -13,6 +13,7 @@ from reproduction.papers import finding, of_size
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
 from reproduction.papers.gajewski2025._settings import NOT_NEGATIVE
 from reproduction.parameters import Count
+from splitcredit.kernels.compiled import threads
 
 # The stated power of the exact algorithm, and half a unit of the first decimal of a power.
 POWER, HALF_DIGIT = 2, 0.05
@@ -36,8 +37,6 @@ def compute(
     ``iterations``: CPU seconds of sampling a pair (``method``, ``noise``) and ``iterations``;
     ``power`` of the iterations beyond the second count in the seconds beyond its own.
     """
-    from splitcredit.kernels.compiled import threads
-
     with threads(1):
         grown = list(_clocks.growth(trees, sizes, 2 * pairs // 5, pairs, repeats))
         sampled = list(_clocks.by_iterations(COUNTS, pairs // 2, 5 * pairs, repeats))

@@ -22,6 +22,7 @@ from reproduction.papers.loecher2022._titanic import ID
 from reproduction.papers.loecher2022.figure4 import VERY_HIGH, VERY_HIGH_REASON
 from reproduction.parameters import Count, Seed
 from splitcredit import to_forest
+from splitcredit.kernels.compiled import threads
 from splitcredit.measures import mdi, mdi_oob, penalized_gini, saabas, tree_shap, ufi
 
 # Basis: rounding. Importances are at most 1 or so, and are sums over some ten thousand float64.
@@ -107,8 +108,6 @@ def compute(
     out-of-bag rows and P(y = 1) = ``p``, its ``standard_error``, the mean by enumeration of all
     outcomes, ``exact``, and by the formula, ``expected``. Doubled Gini impurity, per row.
     """
-    from splitcredit.kernels.compiled import threads
-
     with threads(1):  # small forests: threads would wait for each other
         rows = _measured(n_forests, n_trees, seed)
         rows += _counter_examples(n_trees_counter, seed)

@@ -18,6 +18,7 @@ from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _peers
 from reproduction.parameters import Count
+from splitcredit.kernels.compiled import threads
 from splitcredit.measures import tree_shap
 from splitcredit.models.formats import to_forest
 
@@ -48,8 +49,6 @@ def compute(inputs, trees: Count, features: Count, rows: Count, repeats: Count) 
     first took on average) or ``reading``, what shap takes before the first row; ``value`` in CPU
     seconds.
     """
-    from splitcredit.kernels.compiled import threads
-
     with threads(1):
         measurements = list(_rows(trees, features, rows, repeats))
     columns = ["part", "model", "method", "trees", "features", "rows", "timed_rows"]

@@ -16,6 +16,7 @@ from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.parameters import Count
 from splitcredit import to_forest
+from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
 from splitcredit.kernels.walks import predict, saabas
 from splitcredit.kernels.walks.mdi import local_mdi
@@ -52,8 +53,6 @@ def compute(inputs, trees: Count, repeats: Count, loss_rows: Count) -> pd.DataFr
     Columns: ``scope``, ``measure``, ``repeat``, ``value`` (CPU seconds for all rows), and ``rows``,
     how many were timed; where that is not all of them, the time is scaled up.
     """
-    from splitcredit.kernels.compiled import threads
-
     with threads(1):
         scopes = [*_digits(trees), _led(trees), _loss(trees, loss_rows)]
         rows = [row for scope, calls in scopes for row in _timed(scope, calls, repeats)]
