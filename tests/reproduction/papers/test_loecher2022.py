@@ -12,7 +12,8 @@ from batches import Batch
 from reproduction import claims, datasets, models, papers, storage
 from reproduction.datasets import Dataset, breast_cancer
 from reproduction.metrics import metric, relevance_auc
-from reproduction.papers.loecher2022 import _simulations, _titanic, figure8, identities
+from reproduction.papers.loecher2022 import _titanic, figure8, identities
+from reproduction.papers.loecher2022 import cases as simulations
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
@@ -343,7 +344,7 @@ def test_s09_weighting_by_y_separates_and_adds_little_to_keeping_rows_out_of_bag
         assert gain < 0.8
         # The cause expects it as far as it is less than what leaving in-bag rows out gives.
         is_less = gain < of_variant["shap_oob"] - of_variant["shap"]
-        place = "s09", f"improved over out-of-bag rows, {_simulations.MTRY[variant]}"
+        place = "s09", f"improved over out-of-bag rows, {simulations.MTRY[variant]}"
         assert expected.pop(place) == is_less
     assert len(expected) == 6 and all(expected.values())
 
@@ -351,12 +352,12 @@ def test_s09_weighting_by_y_separates_and_adds_little_to_keeping_rows_out_of_bag
 def test_intervals_of_the_simulations():
     """Jackknife against the formula for a mean, and shares at their ends."""
     values = np.random.default_rng(0).normal(size=50)
-    error = _simulations.jackknife(values, np.mean)
+    error = simulations.jackknife(values, np.mean)
     assert error == pytest.approx(values.std(ddof=1) / np.sqrt(50))
-    low, high = _simulations.share_interval(0.0, 100)
+    low, high = simulations.share_interval(0.0, 100)
     assert low == 0 and high == pytest.approx(9 / 109)
-    assert _simulations.share_interval(1.0, 100)[1] == 1
-    value, interval = _simulations.smallest([1.0, 2.0], [0.1, 1.0])
+    assert simulations.share_interval(1.0, 100)[1] == 1
+    value, interval = simulations.smallest([1.0, 2.0], [0.1, 1.0])
     assert value == 1 and interval == pytest.approx((-1.0, 1.3))
 
 
