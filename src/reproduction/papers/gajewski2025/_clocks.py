@@ -50,10 +50,7 @@ def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
 
 
 def growth(trees, sizes, n_pairs, n_sampled, repeats):
-    """CPU seconds, by number of trees and size of the set.
-
-    The exact algorithm is timed over `n_pairs`, sampling over `n_sampled`.
-    """
+    """CPU seconds, by number of trees and size of the set."""
     rng = np.random.default_rng(1)
     n_rows = max(n_pairs, n_sampled)
     sets = {size: _ensembles.sets(rng, n_rows, _ensembles.FEATURES, size) for size in sizes}
@@ -78,10 +75,7 @@ def growth(trees, sizes, n_pairs, n_sampled, repeats):
 
 
 def by_iterations(counts, n_fresh, n_shared, repeats, n_trees=40):
-    """CPU seconds of sampling a pair, by number of iterations; sets of all sizes.
-
-    Fresh noise is timed over `n_fresh` pairs, shared noise over `n_shared`.
-    """
+    """CPU seconds of sampling a pair, by number of iterations; sets of all sizes."""
     forest, X = _ensembles.wine_like(n_trees)
     n_pairs = {FRESH: n_fresh, SHARED: n_shared}
     x, d = X[: max(n_pairs.values())], X.shape[1]

@@ -25,10 +25,7 @@ def small(rng):
 
 
 def wine_like(n_trees, depth=DEPTH):
-    """An ensemble of the size of the paper's bigger one, or a multiple of it, and its rows.
-
-    Fewer trees are the first of more.
-    """
+    """An ensemble of the size of the paper's bigger one, or a multiple of it, and its rows."""
     random = np.random.default_rng(0)
     X = random.normal(size=(ROWS, FEATURES))
     weights = random.normal(size=FEATURES)

@@ -63,10 +63,7 @@ def with_ranges(table, names, of_cause) -> pd.DataFrame:
 
 
 def counted(statement, variant, measured, rows, limit, kind, **options) -> dict:
-    """A finding that counts the settings in which something holds, given as booleans.
-
-    `options` are further arguments of `finding`.
-    """
+    """A finding that counts the settings in which something holds, given as booleans."""
     measured = f"{measured}, of {len(rows)}"
     return finding(statement, variant, measured, rows.sum(), limit, kind, **options)
 

@@ -81,10 +81,7 @@ def excess(rows) -> pd.DataFrame:
 
 
 def findings(table, expected, where):
-    """s25 of each row of `excess`; `where` begins the names of the variants.
-
-    `expected` has the excess by data set and model as the mean errors give it.
-    """
+    """s25 of each row of `excess`; `where` begins the names of the variants."""
     measured = (
         "mean cross-validated RMSE at the stated parameters less that at the best others, as a "
     )

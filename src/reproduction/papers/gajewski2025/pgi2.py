@@ -101,11 +101,7 @@ def _least(optimum):
 
 
 def statements(table):
-    """Of the bigger models; of single trees the text states nothing.
-
-    s10: greedy rankings have the higher mean PGI2; s14, s18: how near they come to the largest;
-    s20: PGI says something else.
-    """
+    """s10, s14, s18 and s20, of the bigger models; of single trees the text states nothing."""
     if "of_optimum" not in table:
         return
     for variant, rows in table.groupby("variant", sort=False):

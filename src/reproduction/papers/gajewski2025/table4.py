@@ -50,11 +50,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def statements(table):
-    """By 95 % intervals over the rows.
-
-    s11: on two data sets no difference; s12: on housing greedy is better; s19: neither is clearly
-    better, each has its advantages.
-    """
+    """s11: on two data sets no difference; s12: on housing greedy is better; s19: neither is."""
     for variant, rows in table.groupby("variant", sort=False):
         greedy = rows[rows["ranking"] != SHAP]
         is_done_right = variant != PUBLISHED

@@ -57,10 +57,7 @@ def compute(
 
 
 def _summary(seconds, measure):
-    """The measure of the medians over the turns, and its range if one turn is left out.
-
-    `seconds` is (n, n_turns); `measure` takes n medians, one number instead of an array of one.
-    """
+    """The measure of the medians over the turns, and its range if one turn is left out."""
     seconds = np.asarray(seconds)
     turns = range(seconds.shape[1])
     without_one_turn = (

@@ -120,10 +120,7 @@ def _named(name, feature, case):
 
 
 def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED)) -> None:
-    """Bars of one measure, the control beneath; lines are two standard deviations over seeds.
-
-    `LINES` says so in the picture.
-    """
+    """Bars of one measure, the control beneath; lines are two standard deviations over seeds."""
     height = 0.8 / len(cases)
     for k, case in enumerate(cases):
         rows = table[(table["importance"] == importance) & (table["case"] == case)]

@@ -70,10 +70,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def blog_forest() -> Forest:
-    """The blog's tree as far as the path goes: off it hangs one leaf at each split.
-
-    A leaf off the path has what the mean of its parent leaves for it.
-    """
+    """The blog's tree as far as the path goes: off it hangs one leaf at each split."""
     value, cover, left, right = [], [], [], []
     n_splits = len(TESTS)
     for d, v in enumerate(PATH):  # node d is on the path, node d + n_splits hangs beside it

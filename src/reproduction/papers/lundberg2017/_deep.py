@@ -117,10 +117,7 @@ def _largest(values, exact):
 
 
 def real_cases() -> Iterator[Case]:
-    """Fully grown extra-trees: one class of digits, and the proline of wines (whole mg/l).
-
-    The tree of wines tests its twelve features again and again.
-    """
+    """Fully grown extra-trees: one class of digits, and the proline of wines (whole mg/l)."""
     wines = wine.load()
     proline = wines.X[:, -1]
     grown = {"n_estimators": 1, "max_features": 1}

@@ -304,11 +304,7 @@ def _renamed(x, tree):
 
 
 def _by_names(x, tree):
-    """Largest difference of two orders: the path's tests by their own names, and by features.
-
-    It needs no path method: at each test one of the two knows the feature at that node alone, the
-    other at all nodes.
-    """
+    """Largest difference of two orders: the path's tests by their own names, and by features."""
     by_test = _steps_of_path(*_renamed(x, tree))
     by_feature = [Fraction(0)] * len(x)
     for j in _tests_of(x, tree):

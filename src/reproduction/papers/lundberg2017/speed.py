@@ -115,10 +115,7 @@ def _explainer(model):
 
 
 def _median(explain, X, repeats):
-    """Median of the CPU seconds; the first call, which may load kernels, is not counted.
-
-    One long call is enough, because disturbances are a small share of it.
-    """
+    """Median of the CPU seconds; the first call is not counted, unless it is a long one, alone."""
     first = _seconds(explain, X)
     if first >= LONG:
         return first

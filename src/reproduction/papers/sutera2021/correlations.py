@@ -32,10 +32,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def draw(table):
-    """A row a correlation, a column a pair: means over the samples, [min, max] shaded.
-
-    Each panel has the means of all pairs, its own as a thick line.
-    """
+    """A row a correlation, a column a pair: means over the samples, [min, max] shaded."""
     dataset, ks = _DATASETS[table["k"].max()], sorted(table["k"].unique())
     figure, axes = panels.subplots(2, 3, figsize=(9, 5.8), sharex=True, sharey="row")
     for row, correlation in zip(axes, ("pearson", "spearman"), strict=True):

@@ -140,10 +140,7 @@ def _seconds(call, loops):
 
 
 def draw(table):
-    """Seconds by scope and measure, with the extremes of the repeats.
-
-    Points, as on a logarithmic axis a bar has no start.
-    """
+    """Points by scope and measure, as on a logarithmic axis a bar has no start; and extremes."""
     summary = table.groupby(["scope", "measure"], sort=False)["value"].agg(["median", "min", "max"])
     figure, axis = panels.subplots(
         figsize=(7, 0.24 * (len(summary) + table["scope"].nunique()) + 0.9)

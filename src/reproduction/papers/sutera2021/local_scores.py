@@ -45,10 +45,7 @@ def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
 
 
 def draw(table):
-    """Displays, then digits. More samples than `FEW`: the largest K, and a summary of all K.
-
-    Segments that are on have a dark edge.
-    """
+    """Displays, then digits. More samples than `FEW`: the largest K, and a summary of all K."""
     if table.groupby("dataset")["sample"].nunique().max() <= FEW:
         figure = panels.figure(figsize=(6.6, 9.4))
         for subfigure, (dataset, ks) in zip(figure.subfigures(1, 2), KS.items(), strict=True):
@@ -136,10 +133,7 @@ def _scale(figure, axes, norm, linear, place):
 
 
 def statements(table):
-    """s42: correlations of the scores of all pairs of measures, of the samples of the figure.
-
-    Where they do not hold on led, the smallest is expected near that of infinitely many trees.
-    """
+    """s42: correlations of the scores of all pairs of measures, of the samples of the figure."""
     for dataset, rows in table.groupby("dataset", sort=False):
         smallest = _correlations(rows).min().min()
         expected = None

@@ -56,10 +56,7 @@ def _by_samples(correlations):
 
 
 def statements(table):
-    """s20: vectors that correlate at 0.75 or more, in percent, by data set.
-
-    The paper: more than 90 % in four data sets of six, more than 80 % in two.
-    """
+    """s20: vectors that correlate at 0.75 or more, in percent, by data set."""
     shares = table[(table["variant"] == "published") & (table["statistic"] == "frac>=0.75")]
     for correlation, rows in shares.groupby("correlation", sort=False):
         smallest_shares = rows.groupby("dataset")["value"].min().sort_values(ascending=False)

@@ -192,10 +192,7 @@ def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFram
 
 
 def statements(table: pd.DataFrame):
-    """Findings that decide each statement; a statement with several of them holds if all do.
-
-    The largest error or the count must be at most the limit, the smallest margin at least that.
-    """
+    """Findings that decide each statement; a statement with several of them holds if all do."""
     by_statement = {s: rows.to_dict("records") for s, rows in table.groupby("statement")}
     for (statement, variant), measured in FINDINGS.items():
         rows = by_statement[statement]
