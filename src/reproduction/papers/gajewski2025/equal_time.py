@@ -301,10 +301,7 @@ def _more_iterations(rows, comparison):
 
 
 def _predicted(table, comparison):
-    """Errors that follow from those at other iterations, by the powers of the methods.
-
-    The others are the printed ones or the closest of the 13 counts, whichever is nearer.
-    """
+    """Errors that follow from those at other iterations, by the powers of the methods."""
     keys = [*_KEY, "method", "comparison"]
     iterations, errors = (
         table[table["part"] == part].set_index(keys)["value"].to_dict()

@@ -174,11 +174,7 @@ def _cancellation(n_rows, sigma=SIGMAS[0]):
 
 
 def _discrepancy(n_points=1000):
-    """Discrepancy of points in the unit cube, in as many dimensions as red wine has features.
-
-    Normal noise is held against the normal distribution: by its probabilities it is mapped to the
-    cube, where that distribution is uniform.
-    """
+    """Discrepancy of points in the unit cube, in as many dimensions as red wine has features."""
     d, seed = _ensembles.FEATURES, np.random.SeedSequence(2025)
     uniform = qmc.Halton(d, scramble=True, seed=np.random.default_rng(seed)).random(n_points)
     # A seed gives the same points only if nothing was drawn from it.

@@ -50,9 +50,6 @@ def places(scores: pd.DataFrame, yardsticks, models) -> pd.DataFrame:
 
 
 def by_data(placed: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Means of a column over the fits of each data set: one row a data set, one column a measure.
-
-    NaN where a measure does not apply; the random order is left out.
-    """
+    """Means of a column over the fits of each data set, by measure; NaN where it does not apply."""
     wide = placed.pivot_table(index="data", columns="measure", values=column, aggfunc="mean")
     return wide.drop(columns=RANDOM, errors="ignore")

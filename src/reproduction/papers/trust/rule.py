@@ -108,10 +108,7 @@ def judge(place, holds, derived_on) -> dict:
 
 
 def wilson(share, n) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of n data sets.
-
-    A mean of shares of fits spreads no more than one of zeros and ones, so it is wide enough.
-    """
+    """Wilson's 95 % interval of a share of n data sets."""
     middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
     half_width = _Z * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
     return max(middle - half_width, 0.0), min(middle + half_width, 1.0)
