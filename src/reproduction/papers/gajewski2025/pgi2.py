@@ -74,30 +74,23 @@ def compute(inputs) -> pd.DataFrame:
     reversed_pairs = agreement.rename(columns={"ranking": "other", "other": "ranking"})
     pairs = pd.concat([agreement, reversed_pairs]).query("other == @SHAP")
     optimum, swapped = metrics["pgi2_optimum"], pairs[pairs["quantity"] == "swapped"]
-    for name, rows, column in (
-        ("of_optimum", optimum, "value"),
-        ("quantile5", optimum, "quantile5"),
-        ("optimal", optimum, "optimal"),
-        ("first_best", optimum, "first_best"),
-        ("spearman", agreement[agreement["quantity"] == "spearman"], "value"),
-        ("alike", pairs[pairs["quantity"] == "alike"], "value"),
-        ("swapped", swapped, "value"),
+    for name, rows, column, over_the_splits in (
+        ("of_optimum", optimum, "value", "mean"),
+        ("quantile5", optimum, "quantile5", "mean"),
+        ("optimal", optimum, "optimal", "mean"),
+        ("first_best", optimum, "first_best", "mean"),
+        ("spearman", agreement[agreement["quantity"] == "spearman"], "value", "mean"),
+        ("alike", pairs[pairs["quantity"] == "alike"], "value", "mean"),
+        ("swapped", swapped, "value", "mean"),
+        ("least", optimum, "least", "min"),
+        ("optimum_rows", optimum, "n_rows", "sum"),
+        ("swapped_rows", swapped, "n_rows", "sum"),
     ):
         rows = rows.rename(columns={"data": "dataset", column: name})
-        means = rows.groupby(_SETTING, sort=False)[name].mean().reset_index()
-        table = table.merge(means, on=_SETTING, how="left")
-    table = table.merge(_least(optimum), on=_SETTING, how="left")
-    for name, rows in (("optimum_rows", optimum), ("swapped_rows", swapped)):
-        total = rows.rename(columns={"data": "dataset", "n_rows": name})
-        total = total.groupby(_SETTING, sort=False)[name].sum().reset_index()
-        table = table.merge(total.astype({name: "Int64"}), on=_SETTING, how="left")
+        reduced = rows.groupby(_SETTING, sort=False)[name].agg(over_the_splits).reset_index()
+        reduced = reduced.astype({name: "Int64"}) if column == "n_rows" else reduced
+        table = table.merge(reduced, on=_SETTING, how="left")
     return table
-
-
-def _least(optimum):
-    """The least share of a single row, over the splits."""
-    rows = optimum.rename(columns={"data": "dataset"})
-    return rows.groupby(_SETTING, sort=False)["least"].min().reset_index()
 
 
 def statements(table):

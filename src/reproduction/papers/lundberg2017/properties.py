@@ -100,6 +100,7 @@ def _uniqueness(n_pairs, seed):
         all_features = tuple(range(M))
         error_of_sum = sum(values[0]) + before[()] - before[all_features]
         without_feature = _consistency.output_game(first.mean(axis=1, keepdims=True) + 0 * first)
+        without_effect = np.abs(_in_order(without_feature, order)[-1]).max()
         # Features 0 and 1 do the same: the function is the same if they are exchanged.
         alike = _consistency.output_game(first + first.swapaxes(1, 2))
         in_order = _in_order(alike, order)
@@ -110,10 +111,7 @@ def _uniqueness(n_pairs, seed):
         case = f"fixed order, M = {M}"
         for quantity, value in (
             ("largest |E[f] + sum of phi - f(x)|", np.abs(error_of_sum).max()),
-            (
-                "largest |phi| of a feature without effect",
-                np.abs(_in_order(without_feature, order)[-1]).max(),
-            ),
+            ("largest |phi| of a feature without effect", without_effect),
             ("pairs in which phi falls", (values[1][-1] < values[0][-1]).sum()),
             (GAP, np.abs(gaps).max() / factor),
             (SHARED, np.abs(_kept(before, M)).max() / factor),
