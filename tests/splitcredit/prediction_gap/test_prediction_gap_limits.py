@@ -9,7 +9,8 @@ import pytest
 import xgboost
 from scipy.sparse import csr_matrix
 from scipy.special import ndtr, ndtri
-from scipy.stats import norm, qmc
+from scipy.stats import qmc
+from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
