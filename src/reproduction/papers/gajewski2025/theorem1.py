@@ -285,38 +285,32 @@ def statements(table):
     """
     parts = {name: table[table["part"] == name] for name in _PARTS}
     for noise, rows in parts["exactness"].groupby("noise", sort=False):
-        error = rows["value"].max()
         statement = "s01" if noise == _noises.NORMAL else "s28"
         measured = f"largest relative error against enumeration, {len(rows)} ensembles"
-        args = statement, f"equality, {noise}", measured, error, ROUNDING
-        yield finding(*args, possible=NOT_NEGATIVE)
-    for statement, of_normal in (("s01", True), ("s28", False)):
-        z = parts["sampling"]
-        z = z.loc[(z["noise"] == _noises.NORMAL) == of_normal, "value"].abs()
-        if z.empty:
-            continue
-        measured = f"largest |z| of {len(z)} samplings"
-        options = {"basis": "monte-carlo", "possible": NOT_NEGATIVE}
-        options["reason"] = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
-        args = statement, "sampling", measured, z.max(), _largest_z(len(z)), "at most"
-        yield finding(*args, **options)
-    words = (
-        "half a unit of the first decimal of the stated power; the interval is the range if one "
-    )
-    words += "row is left out"
+        place = (statement, f"equality, {noise}", measured, rows["value"].max())
+        yield finding(*place, ROUNDING, possible=NOT_NEGATIVE)
+    is_normal = parts["sampling"]["noise"] == _noises.NORMAL
+    reason = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
+    options = {"basis": "monte-carlo", "reason": reason, "possible": NOT_NEGATIVE}
+    for statement, chosen in (("s01", is_normal), ("s28", ~is_normal)):
+        z = parts["sampling"].loc[chosen, "value"].abs()
+        if len(z):
+            measured = f"largest |z| of {len(z)} samplings"
+            yield finding(statement, "sampling", measured, z.max(), _largest_z(len(z)), **options)
+    reason = "half a unit of the first decimal of the stated power; the interval is the range if "
+    reason += "one row is left out"
+    measured = f"exponent of operations in nodes, largest {LAST} ensembles"
     exponents = parts["exponent"]
     for row in exponents[exponents["size"] == SIZES[-1]].to_dict("records"):  # all features
         name = f"operations, {_GROWTHS[row['growth']]}, all features"
-        measured = f"exponent of operations in nodes, largest {LAST} ensembles"
-        options = {"reason": words, "interval": (row["low"], row["high"])}
-        args = "s01", name, measured, row["value"], POWER + HALF_DIGIT, "at most"
-        yield finding(*args, possible=NOT_NEGATIVE, **options)
+        options = {"reason": reason, "interval": (row["low"], row["high"])}
+        place = ("s01", name, measured, row["value"], POWER + HALF_DIGIT)
+        yield finding(*place, possible=NOT_NEGATIVE, **options)
     yield from _bounded(parts["operations"])
     invalid, error = parts["invalid"], parts["exactness"]["value"].max()
     n_gaps = invalid["n"].sum()
     measured = f"negative or NaN gaps of {n_gaps:.0f}"
-    args = "s04", "values", measured, invalid["value"].sum(), 0
-    yield finding(*args, possible=counts(n_gaps))
+    yield finding("s04", "values", measured, invalid["value"].sum(), 0, possible=counts(n_gaps))
     measured = "largest relative error against enumeration, any noise"
     yield finding("s04", "equality", measured, error, ROUNDING, possible=NOT_NEGATIVE)
     yield from _undefined(parts["algorithm"])
@@ -374,7 +368,7 @@ def _bounded(operations):
         ratios = counted[growth, size] / (n_gaps * of_all)
         name = f"|S| = {size}" if n_gaps == 1 else "each of the d gaps"
         measured = "largest ratio of operations to those of one gap of all features"
-        args = "s01", f"operations, {_GROWTHS[growth]}, {name}", measured, ratios.max(), 1.0
-        reason = "the operations of all features grow with the square of the nodes at most"
-        options = {"reading": reason, "possible": NOT_NEGATIVE}
-        yield finding(*args, "at most", **options)
+        name = f"operations, {_GROWTHS[growth]}, {name}"
+        reading = "the operations of all features grow with the square of the nodes at most"
+        options = {"reading": reading, "possible": NOT_NEGATIVE}
+        yield finding("s01", name, measured, ratios.max(), 1.0, **options)

@@ -131,23 +131,20 @@ def statements(table):
     words = "the interval is the range if one turn of the clock is left out"
     reason = f"half a unit of the first decimal of the stated power; {words}"
     for row in table[table["part"] == "exponent"].to_dict("records"):
-        interval = row["low"], row["high"]
-        options = {"reason": reason, "interval": interval}
+        options = {"reason": reason, "possible": NOT_NEGATIVE}
+        options["interval"] = row["low"], row["high"]
         name = f"seconds, |S| = {row['size']:.0f}"
         measured = f"exponent of CPU seconds in nodes: {METHOD_OF_GROWTH[row['method']]}"
-        if row["method"] == "exact":
-            args = measured, row["value"], POWER + HALF_DIGIT, "at most"
-            yield finding("s01", name, *args, possible=NOT_NEGATIVE, **options)
-            options["interval"] = of_size(row["low"] - POWER, row["high"] - POWER)
-            # The square is a bound: with fewer nodes no more seconds, and at most quadratic.
-            ranges = {"possible": NOT_NEGATIVE, "expected": (0, POWER)}
-            options |= {"reading": f"quadratically: as a power; {reason}"}
-            args = f"|{measured}, less {POWER}|", abs(row["value"] - POWER), HALF_DIGIT, "at most"
-            yield finding("s30", f"exact, {name}", *args, **options, **ranges)
-        else:
-            args = measured, row["value"], 1 + HALF_DIGIT, "at most"
-            ranges = {"possible": NOT_NEGATIVE}
-            yield finding("s30", f"sampling, {name}", *args, **options, **ranges)
+        if row["method"] == "mc":
+            place = ("s30", f"sampling, {name}", measured, row["value"], 1 + HALF_DIGIT)
+            yield finding(*place, **options)
+            continue
+        yield finding("s01", name, measured, row["value"], POWER + HALF_DIGIT, **options)
+        options["interval"] = of_size(row["low"] - POWER, row["high"] - POWER)
+        # The square is a bound: with fewer nodes no more seconds, and at most quadratic.
+        options |= {"reading": f"quadratically: as a power; {reason}", "expected": (0, POWER)}
+        place = ("s30", f"exact, {name}", f"|{measured}, less {POWER}|")
+        yield finding(*place, abs(row["value"] - POWER), HALF_DIGIT, **options)
     for row in table[table["part"] == "power"].to_dict("records"):
         name = f"{row['method']}, {row['noise']}"
         measured = (
