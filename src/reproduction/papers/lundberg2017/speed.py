@@ -115,7 +115,7 @@ def _explainer(model):
 
 
 def _median(explain, X, repeats):
-    """Median of the CPU seconds; the first call is not counted, unless it is a long one, alone."""
+    """Median of the CPU seconds of calls after the first, or those of the first if it is long."""
     first = _seconds(explain, X)
     if first >= LONG:
         return first
