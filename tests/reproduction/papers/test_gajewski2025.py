@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction import claims, datasets, figures, models, papers
+from findings import verdicts
+from reproduction import datasets, figures, models, papers
 from reproduction.metrics import removed_error
 from reproduction.papers.gajewski2025 import _settings
 from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, SIGMAS, recipe_of
@@ -39,15 +40,6 @@ def computed(name, inputs):
         # Only table 5 has recipes; models are fitted without features for each of them.
         parameters["recipes"] = {"red_wine": FULL["datasets"]["red_wine"] | {"n_test": 8}}
     return artefact(name).compute(tables, **parameters)
-
-
-def findings(name, table):
-    return {
-        (f["statement"], f["variant"]): claims.statement_verdict(
-            f["value"], f["limit"], f["kind"], f["interval"]
-        )
-        for f in artefact(name).statements(table)
-    }
 
 
 # Made tables of metrics.
@@ -270,7 +262,7 @@ def test_statements_on_rankings_on_made_numbers(inputs):
 
     def verdicts_of(name, **changed):
         tables = {f"gajewski2025_{key}": table for key, table in changed.items()}
-        return findings(name, computed(name, inputs | tables))
+        return verdicts(artefact(name).statements(computed(name, inputs | tables)))
 
     assert set(verdicts_of("table2").values()) == {"holds"}
     # Nearly equal first features, and the more so the smaller the noise.

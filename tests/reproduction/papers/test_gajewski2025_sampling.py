@@ -13,6 +13,7 @@ import yaml
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+import findings
 import twins_prediction_gap as twins
 from reproduction import claims, datasets, figures, papers, recorded, storage
 from reproduction.metrics import agreement, cross_validated_error, model_card, sampling_error
@@ -65,15 +66,8 @@ def artefact(name):
 
 def verdicts(name, table, statement=None):
     """Verdicts of an artefact's findings, by statement and variant, or of one by variant."""
-    by_variant = {
-        (f["statement"], f["variant"]): claims.statement_verdict(
-            f["value"], f["limit"], f["kind"], f["interval"]
-        )
-        for f in artefact(name).statements(table)
-    }
-    if statement is None:
-        return by_variant
-    return {variant: verdict for (key, variant), verdict in by_variant.items() if key == statement}
+    found = findings.verdicts(artefact(name).statements(table))
+    return found if statement is None else findings.of(found, statement)
 
 
 def judged(name, table, tmp_path):

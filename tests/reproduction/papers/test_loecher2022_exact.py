@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+import findings
 import splitcredit
 import twins
 import twins_oob
@@ -86,11 +87,7 @@ def table():
 
 def verdicts(table, statement):
     """Verdict of each variant of a statement."""
-    return {
-        f["variant"]: claims.statement_verdict(f["value"], f["limit"], f["kind"], f["interval"])
-        for f in identities.statements(table)
-        if f["statement"] == statement
-    }
+    return findings.of(findings.verdicts(identities.statements(table)), statement)
 
 
 def test_products_in_the_nodes_are_decreases_without_weights():

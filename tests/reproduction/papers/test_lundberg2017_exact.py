@@ -11,7 +11,8 @@ import pytest
 import splitcredit
 import twins
 import twins_tree_shap
-from reproduction import claims, storage, theory
+from findings import of, verdicts
+from reproduction import storage, theory
 from reproduction.papers.lundberg2017 import (
     _algorithms,
     _attributions,
@@ -46,15 +47,6 @@ FIGURE_1 = {
     ("A", "split count", "split count"): (1, 2),
     ("B", "split count", "split count"): (2, 1),
 }
-
-
-def verdicts(findings, statement):
-    """Verdict of each variant of a statement."""
-    return {
-        f["variant"]: claims.statement_verdict(f["value"], f["limit"], f["kind"], f["interval"])
-        for f in findings
-        if f["statement"] == statement
-    }
 
 
 # Figure 1
@@ -133,7 +125,7 @@ def test_figure1_changes_for_other_leaves_follow_the_formulas(q):
 
 
 def test_s01_current_attributions_are_inconsistent_and_shap_is_not(table1):
-    of_s01 = verdicts(figure1.statements(table1), "s01")
+    of_s01 = of(verdicts(figure1.statements(table1)), "s01")
     assert len(of_s01) == 7 and set(of_s01.values()) == {"holds"}
 
 
@@ -378,12 +370,12 @@ def table3(steps):
 
 
 def test_s02_local_accuracy_and_missingness(table3):
-    of_s02 = verdicts(algorithms.statements(table3), "s02")
+    of_s02 = of(verdicts(algorithms.statements(table3)), "s02")
     assert len(of_s02) == 3 and set(of_s02.values()) == {"holds"}
 
 
 def test_s03_eq_2_costs_t_l_2_to_the_m(table3):
-    of_s03 = verdicts(algorithms.statements(table3), "s03")
+    of_s03 = of(verdicts(algorithms.statements(table3)), "s03")
     assert len(of_s03) == 3 and set(of_s03.values()) == {"holds"}
 
 
@@ -391,7 +383,7 @@ def test_s04_algorithm_2_is_equal_and_polynomial_but_loses_digits(table3):
     """The numbers are the same in fractions; in float64 they are not on trees of depth 60, and the
     more of the chain a row takes the less they are.
     """
-    of_s04 = verdicts(algorithms.statements(table3), "s04")
+    of_s04 = of(verdicts(algorithms.statements(table3)), "s04")
     deep = [name for name in of_s04 if "depth 60" in name]
     assert len(deep) == 3 and {of_s04.pop(name) for name in deep} == {"differs"}
     assert len(of_s04) == 6 and set(of_s04.values()) == {"holds"}

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from scipy.cluster import hierarchy
 
+import findings
 import splitcredit
 import twins
-from reproduction import claims, papers
+from findings import of
+from reproduction import papers
 from reproduction.metrics import _dendrogram
 from reproduction.papers.lundberg2017 import _attributions, _packages, _trees, figure1
 from reproduction.papers.lundberg2017._algorithms import expvalue, shapley, trees_of
@@ -27,14 +29,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def verdicts(table):
-    return {
-        (f["statement"], f["variant"]): claims.statement_verdict(f["value"], f["limit"], f["kind"])
-        for f in properties.statements(table)
-    }
-
-
-def of(verdicts, statement):
-    return {variant: v for (s, variant), v in verdicts.items() if s == statement}
+    return findings.verdicts(properties.statements(table))
 
 
 def games(rng, M):

@@ -11,6 +11,7 @@ from scipy import stats
 
 import splitcredit
 import twins
+from findings import verdicts
 from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
@@ -450,14 +451,9 @@ def test_s22_and_s38_costs_are_judged_by_ratios():
         for m, values in seconds.items()
         for r, v in enumerate(values)
     ]
-    by_variant = {f["variant"]: f for f in costs.statements(pd.DataFrame(rows))}
-    verdict = {
-        (f["statement"], v): claims.statement_verdict(
-            f["value"], f["limit"], f["kind"], f["interval"]
-        )
-        for v, f in by_variant.items()
-    }
-    assert verdict == {
+    found = list(costs.statements(pd.DataFrame(rows)))
+    by_variant = {f["variant"]: f for f in found}
+    assert verdicts(found) == {
         ("s22", "digits: local MDI over prediction"): "undecided",
         ("s23", "digits: SAGE over MDI"): "differs",
         ("s23", "nearly the same"): "not comparable",
@@ -669,11 +665,7 @@ def test_s46_forests_come_near_the_limit():
     convergence = papers.artefact("sutera2021/convergence")
     table = convergence.compute({}, [5, 50, 500], 6, [50, 800], 10, 0.1)
     by_variant = {f["variant"]: f for f in convergence.statements(table)}
-    verdict = {
-        v: claims.statement_verdict(f["value"], f["limit"], f["kind"], f["interval"])
-        for v, f in by_variant.items()
-    }
-    assert verdict["global MDI, Eq. 4: bias"] == "holds"
+    assert held(by_variant["global MDI, Eq. 4: bias"]) == "holds"
     # In standard errors of a mean over the repeats, by the variance of one tree over all forests.
     cells = table[(table["part"] == "cell") & (table["measure"] == "global")]
     deviations = cells.pivot(index=["size", "repeat"], columns="feature", values="value")
