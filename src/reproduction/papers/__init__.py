@@ -36,6 +36,7 @@ def finding(
     limit,
     kind="at most",
     *,
+    reading="",
     basis="rounding",
     reason="",
     interval=None,
@@ -46,39 +47,25 @@ def finding(
 ) -> dict:
     """The measurement that decides a finding in words, for `reproduction.claims.judge_statements`.
 
-    Parameters
-    ----------
-    statement : str
-        Its id.
-    variant : str
-        The case for which it is judged.
-    measured : str
-        The measured quantity, in words.
-    value : float or None
-        None if it is measured elsewhere, or cannot be.
-    limit : float
-    kind : {"at most", "at least"}
-        Side of `limit` on which `value` must be.
-    basis : {"rounding", "printed", "monte-carlo", "seeds", "our reading"}
-        Where the limit and the interval come from: errors of floating-point arithmetic or of
-        printed digits; a limit that the paper prints; standard errors of draws; the spread over
-        seeds; or a limit of this project.
-    reason : str
-        Why the limit means what the paper's words mean. A limit that was chosen needs it.
-    interval : pair of float, optional
-        Ends of the interval of `value`, over draws or seeds.
-    possible : pair of float or None, optional
-        Least and largest that such a quantity can be, None where it has no bound: of a share
-        ``(0, 1)``, of an error ``(0, None)``. A value outside is a mistake, whatever the limit.
-    expected : pair of float or None, optional
-        Range in which the cause on file predicts `value`, if it is not to hold. It comes from the
-        table, from other rows than `value`, or from theory.
-    beside : bool
-        Whether it stands beside the statement and does not count toward its outcome: a premise, or
-        a measure that the statement does not name.
-    identity : bool
-        Whether it can come out in one way only, by its definition, and so is no evidence: it is
-        shown, and does not count.
+    `statement` is its id, `variant` the case for which it is judged, `measured` the quantity in
+    words. Its `value`, None if it is measured elsewhere or cannot be, must be on the side `kind` of
+    the `limit`: ``"at most"`` or ``"at least"``.
+
+    A limit that was chosen has a `reading`: why it means what the paper's words mean. Of others
+    `basis` says where they, and the interval, come from: ``"rounding"``, errors of floating-point
+    arithmetic or of printed digits; ``"printed"``, a limit that the paper prints;
+    ``"monte-carlo"``, standard errors of draws; ``"seeds"``, the spread over seeds; and `reason`
+    may say more.
+
+    `interval` has the ends of the interval of `value`, over draws or seeds. `possible` are the
+    least and the largest that such a quantity can be, None where it has no bound: of a share
+    ``(0, 1)``, of an error ``(0, None)``. A value outside is a mistake, whatever the limit.
+    `expected` is the range in which the cause on file predicts `value`, if it is not to hold: from
+    other rows of the table than `value`, or from theory.
+
+    What stands `beside` the statement does not count toward its outcome: a premise, or a measure
+    that the statement does not name. An `identity` can come out in one way only, by its definition,
+    and so is no evidence: it is shown, and does not count.
     """
     return {
         "statement": statement,
@@ -87,8 +74,8 @@ def finding(
         "value": None if value is None else float(value),
         "limit": float(limit),
         "kind": kind,
-        "basis": basis,
-        "reason": reason,
+        "basis": claims.OUR_READING if reading else basis,
+        "reason": reading or reason,
         "interval": None if interval is None else (float(interval[0]), float(interval[1])),
         "possible": _ends(possible),
         "expected": _ends(expected),

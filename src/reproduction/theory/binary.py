@@ -16,17 +16,6 @@ class BinaryForest:
     uniform between the least and the largest value of the input there. Pure nodes are leaves. For
     binary inputs these are the paper's totally randomized trees; otherwise a node may split on an
     input again, and footnote 7 of sutera2021 applies.
-
-    Parameters
-    ----------
-    joint : JointDistribution
-        All inputs x have positive probability, so that a box holds every value between its ends.
-    impurity : {"entropy", "gini", "variance"}
-
-    Raises
-    ------
-    ValueError
-        If some input never occurs.
     """
 
     def __init__(self, joint: JointDistribution, impurity: str = "entropy"):

@@ -13,18 +13,8 @@ from reproduction.theory.impurities import impurity as impurity_of
 class JointDistribution:
     """Distribution of categorical inputs X_1 .. X_p and an output Y with finitely many values.
 
-    Parameters
-    ----------
-    probability : float64 (|X_1|, ..., |X_p|, |Y|)
-        Adds up to 1.
-    values : float64 (|Y|,), optional
-        Numbers that the values of Y stand for; only the variance needs them. Default 0, 1, 2, ...
-
-    Raises
-    ------
-    ValueError
-        If it holds negative numbers or does not add up to 1, or there is not one value for each
-        value of Y.
+    `probability` has an axis for each input and Y's last. `values` are the numbers that the values
+    of Y stand for, 0, 1, 2, ... by default; only the variance needs them.
     """
 
     probability: np.ndarray
@@ -49,15 +39,7 @@ class JointDistribution:
 
     @classmethod
     def from_rows(cls, X, y) -> "JointDistribution":
-        """The distribution in which every given row is equally likely.
-
-        Parameters
-        ----------
-        X : array-like (n, p)
-            Categories 0, 1, 2, ...
-        y : array-like (n,)
-            The sorted distinct values become those of Y.
-        """
+        """The distribution in which every given row is equally likely."""
         X = np.asarray(X).astype(int)
         values, codes = np.unique(np.asarray(y), return_inverse=True)
         table = np.zeros((*(X.max(axis=0) + 1), len(values)))
@@ -116,18 +98,7 @@ def information(joint: JointDistribution, feature: int, given=(), impurity="entr
 
 
 def mdi_totally_randomized(joint: JointDistribution, impurity="entropy") -> np.ndarray:
-    """MDI of infinitely many totally randomized trees (K = 1): sutera2021, Eq. 4.
-
-    Parameters
-    ----------
-    joint : JointDistribution
-    impurity : {"entropy", "gini", "variance"}
-        The paper's informations are in bits; for the other impurities see its appendix F.
-
-    Returns
-    -------
-    float64 array (p,), in units of the impurity
-    """
+    """MDI of infinitely many totally randomized trees (K = 1): sutera2021, Eq. 4."""
     p = joint.n_features
     mdi = np.zeros(p)
     for m in range(p):
@@ -144,17 +115,6 @@ def local_mdi_totally_randomized(joint: JointDistribution, x, impurity="entropy"
 
     As printed, Eq. 10, 19 and 20 sum over P(V^-m) where the subsets of size k, P_k(V^-m), are
     meant, and lack the parentheses round the difference; Eq. 18 has x_b for x_B.
-
-    Parameters
-    ----------
-    joint : JointDistribution
-    x : sequence of p ints
-        Should have positive probability; else the impurity of what never occurs counts as 0.
-    impurity : {"entropy", "gini", "variance"}
-
-    Returns
-    -------
-    float64 array (p,), in units of the impurity (bits for entropy); may be negative
     """
     p = joint.n_features
     mdi = np.zeros(p)

@@ -14,16 +14,8 @@ from reproduction.theory.distributions import JointDistribution, conditional_imp
 def shapley_values(p: int, v) -> np.ndarray:
     """Shapley values by enumeration of all 2^p coalitions: sutera2021, Eq. 1.
 
-    Parameters
-    ----------
-    p : int
-        Number of players.
-    v : function of a sorted tuple of players
-        Returns a number or an array; called once a coalition. v(()) need not be 0.
-
-    Returns
-    -------
-    float64 array (p, ...), one value of v's shape a player
+    `v` takes a sorted tuple of players, once each, and gives a number or an array; v(()) need not
+    be 0.
     """
     worth = {s: np.asarray(v(s), float) for k in range(p + 1) for s in combinations(range(p), k)}
     phi = np.zeros((p, *worth[()].shape))

@@ -8,24 +8,8 @@ IMPURITIES = ("entropy", "gini", "variance")
 def impurity(weights, kind: str = "entropy", values=None) -> np.ndarray:
     """Impurity of the distributions proportional to `weights`, along the last axis.
 
-    Parameters
-    ----------
-    weights : array-like (..., n_classes)
-        Not negative. No weight at all has impurity 0.
-    kind : {"entropy", "gini", "variance"}
-        ``"entropy"`` in bits; ``"gini"`` is the sum of p (1 - p), a probability; ``"variance"`` in
-        squared units of `values`.
-    values : array-like (n_classes,), optional
-        Numbers that the classes stand for, for the variance.
-
-    Returns
-    -------
-    float64 array (...)
-
-    Raises
-    ------
-    ValueError
-        If there is no such impurity, or it is the variance, without `values`.
+    ``"entropy"`` is in bits, ``"gini"`` the sum of p (1 - p), ``"variance"`` in squared units of
+    `values`. No weight at all has impurity 0.
     """
     weights = np.asarray(weights, dtype=np.float64)
     total = weights.sum(axis=-1, keepdims=True)

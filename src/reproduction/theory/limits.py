@@ -45,12 +45,6 @@ def chances_of_split(gains, p: int, k: int) -> np.ndarray:
     scikit-learn draws K of **all** p inputs, those that are constant in the node included, and
     goes on drawing only while all of them were constant. So the number of non-constant ones among
     K is hypergeometric, with 0 raised to 1. (Louppe et al. 2013 draw K of the inputs left.)
-
-    Parameters
-    ----------
-    gains : array-like (n,)
-        Decreases of impurity of the n inputs that are not constant in the node.
-    p, k : int
     """
     n = len(gains)
     chances = np.zeros(n)
@@ -86,28 +80,6 @@ class InfiniteForest:
     lies between 0 and 1, so a split has nothing random but its input. For K = 1 these are the
     totally randomized trees of sutera2021. Expectations over trees are tables with an axis an
     input, of which there are 3^p cells for TreeSHAP: meant for p up to about ten.
-
-    Parameters
-    ----------
-    X : array-like (n, p)
-        The training rows, of 0 and 1.
-    y : array-like (n,)
-        Classes; with the variance, numbers.
-    k : int
-        K, scikit-learn's ``max_features``, from 1 to p.
-    impurity : {"entropy", "gini", "variance"}
-    weights : array-like (n,), optional
-        How likely each row is; equally likely by default.
-
-    Attributes
-    ----------
-    classes : (n_classes,)
-        The distinct values of y.
-
-    Raises
-    ------
-    ValueError
-        If X holds other numbers than 0 and 1, or K is not from 1 to p.
     """
 
     def __init__(self, X, y, k, impurity="entropy", weights=None):
@@ -259,13 +231,7 @@ class InfiniteForest:
 
 
 def _binary(X):
-    """X as integers.
-
-    Raises
-    ------
-    ValueError
-        If it holds other numbers than 0 and 1.
-    """
+    """X as integers."""
     X = np.asarray(X)
     if not np.isin(X, (0, 1)).all():
         raise ValueError("X must hold 0 and 1 only")

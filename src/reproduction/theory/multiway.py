@@ -19,21 +19,6 @@ class MultiwayForest:
     Each node draws K of the inputs not yet used on its path (all of them, if fewer are left) and
     splits on the one that decreases the impurity most; equally good ones are equally likely.
     Scikit-learn's K is another one: see `limits.InfiniteForest`.
-
-    Parameters
-    ----------
-    joint : JointDistribution
-    k : int
-        K, from 1 (totally randomized trees) to p.
-    impurity : {"entropy", "gini", "variance"}
-        Chooses the splits, and is what MDI sums.
-    depth : int, optional
-        Nodes so many splits below the root are leaves; by default trees are fully grown.
-
-    Raises
-    ------
-    ValueError
-        If K is not from 1 to p.
     """
 
     def __init__(self, joint: JointDistribution, k: int, impurity="entropy", depth=None):

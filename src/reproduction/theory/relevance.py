@@ -34,19 +34,10 @@ def locally_relevant(joint: JointDistribution, x, impurity=None) -> np.ndarray:
 def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
     """Largest change in Y by knowing x_m, over all B ⊆ V^-m with values x_B, (p,).
 
-    Parameters
-    ----------
-    joint : JointDistribution
-    x : sequence of p ints, of positive probability
-    impurity : str, optional
-        None: the change of any P(Y = y | ...), as in Definition 2, which is printed with X for
-        X_m. A name: the change of that impurity, as appendix F defines local relevance. Its
-        footnote 9 says that with entropy the two agree. They do not: knowing x_m may swap two
-        probabilities, which leaves the entropy as it was.
-
-    Returns
-    -------
-    float64 array (p,): 0, up to rounding, where the input is locally irrelevant
+    Without `impurity` the change of any P(Y = y | ...), as in Definition 2, which is printed with X
+    for X_m; else that of the impurity, as appendix F defines local relevance. Its footnote 9 says
+    that with entropy the two agree. They do not: knowing x_m may swap two probabilities, which
+    leaves the entropy as it was.
     """
 
     def about_y(known):
@@ -69,17 +60,6 @@ def cumulative_change(joint: JointDistribution, others: bool) -> np.ndarray:
 
     Definition 2 with the events of appendix A.3 of sutera2021, which extends Theorem 3 to
     continuous variables by changing P(X = x) to P(X <= x).
-
-    Parameters
-    ----------
-    joint : JointDistribution
-        Its values 0, 1, 2, ... are ordered.
-    others : bool
-        Whether B is known as B <= x_B too, and not as B = x_B.
-
-    Returns
-    -------
-    float64 array (p,): 0, up to rounding, where the input is locally irrelevant at every x
     """
     p, changes = joint.n_features, np.zeros(joint.n_features)
     for m in range(p):

@@ -39,12 +39,8 @@ NEGATIVE = 1e-12
 def cases(joint: JointDistribution) -> list[tuple]:
     """The quantities of every statement on one distribution.
 
-    Returns
-    -------
-    list of (statement, quantity, impurity, values)
-        Differences of values that should be equal, or the values that the quantity names; the
-        impurity is "any" where none is needed. All inputs of positive probability are taken, and
-        every K.
+    Each is (statement, quantity, impurity, values). Values are differences of what should be equal,
+    or what the quantity names, for all inputs of positive probability and every K.
     """
     X, _ = joint.support()
     relevances = relevant(joint), np.array([locally_relevant(joint, x) for x in X])
@@ -64,22 +60,7 @@ def sage_less_mdi(joint: JointDistribution) -> np.ndarray:
 
 
 def axioms(symmetric, pairs) -> Iterator[tuple]:
-    """Quantities of symmetry and strong monotonicity of MDI with K = 1, globally and locally.
-
-    Parameters
-    ----------
-    symmetric : list of JointDistribution
-        From `symmetric_distributions`.
-    pairs : list of (JointDistribution, JointDistribution)
-        Two outputs of the same inputs, from `pairs_of_outputs`.
-
-    Yields
-    ------
-    (statement, quantity, impurity, values)
-        As `cases`. Importances are those of the recursions that grow trees. Of monotonicity only
-        pairs count in which an input contributes at least as much to the first output as to the
-        second in every context, or the reverse.
-    """
+    """Quantities of symmetry and strong monotonicity of MDI with K = 1, globally and locally."""
     for joint in symmetric:
         p, forest = joint.n_features, MultiwayForest(joint, 1)
         mdi, v = forest.mdi(), information_game(joint)

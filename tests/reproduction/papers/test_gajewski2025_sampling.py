@@ -13,6 +13,7 @@ import yaml
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+import findings
 import twins_prediction_gap as twins
 from reproduction import claims, datasets, figures, papers, recorded, storage
 from reproduction.metrics import sampling_error, trees
@@ -23,12 +24,12 @@ from reproduction.papers.gajewski2025 import (
     _clocks,
     _ensembles,
     _enumeration,
-    _folds,
     _noises,
     _operations,
     _other_routes,
     _settings,
     appendix_a,
+    chosen_parameters,
     equal_time,
     grid_search,
     timings,
@@ -42,6 +43,7 @@ from reproduction.papers.gajewski2025._settings import (
     printed_iterations,
     recipe_of,
 )
+from reproduction.papers.gajewski2025.chosen_parameters import PARAMETERS
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
@@ -65,15 +67,8 @@ def artefact(name):
 
 def verdicts(name, table, statement=None):
     """Verdicts of an artefact's findings, by statement and variant, or of one by variant."""
-    by_variant = {
-        (f["statement"], f["variant"]): claims.statement_verdict(
-            f["value"], f["limit"], f["kind"], f["interval"]
-        )
-        for f in artefact(name).statements(table)
-    }
-    if statement is None:
-        return by_variant
-    return {variant: verdict for (key, variant), verdict in by_variant.items() if key == statement}
+    found = findings.verdicts(artefact(name).statements(table))
+    return found if statement is None else findings.of(found, statement)
 
 
 def judged(name, table, tmp_path):
@@ -105,16 +100,6 @@ def inputs():
     return {"gajewski2025_sampling/sampling_error": sampled()}
 
 
-def curves(k, inputs):
-    parameters = ARTEFACTS[f"gajewski2025/figure{k}"]["parameters"]
-    return artefact(f"figure{k}").compute(inputs, **parameters)
-
-
-def test_every_printed_cell_of_table1_is_one_row_of_each_variant(inputs, tmp_path):
-    cells = judged("table1", artefact("table1").compute(inputs), tmp_path)
-    assert len(cells) == 2 * len(storage.read_rows(HERE / "claims" / "table1.csv"))
-
-
 def test_print_has_the_error_of_its_own_pairs(inputs):
     """A tenth of the pairs makes the error of our value larger, and not that of the printed one."""
     key = "gajewski2025_sampling/sampling_error"
@@ -130,31 +115,6 @@ def test_printed_iterations_are_computed_and_those_of_every_setting():
     assert set(printed_iterations().values()) <= set(counts)
     assert sorted(printed_iterations()) == sorted(product(DATASETS, MODELS, SIGMAS, METHODS))
     assert printed_iterations()["parkinson", "single", 0.3, "halton"] == 500
-
-
-def test_findings_on_curves_can_hold_differ_and_be_undecided(inputs):
-    table = curves(3, inputs)
-    names = [f"{variant}, red_wine, bigger" for variant in VARIANTS]
-    for statement in ("s02", "s26", "s27"):
-        assert verdicts("figure3", table, statement) == dict.fromkeys(names, "holds")
-    of_s03 = verdicts("figure3", table, "s03")
-    for name in names:
-        ends = [of_s03.pop(name + words) for words in ("", ", difference", ", ratio")]
-        assert ends == ["holds", "holds", "differs"]
-    assert not of_s03
-    shallow = table.assign(value=table["value"] * table["iterations"] ** 0.1)
-    assert set(verdicts("figure3", shallow, "s02").values()) == {"differs"}
-    large_errors = table.assign(standard_error=table["value"] * 0.2)
-    assert set(verdicts("figure3", large_errors, "s02").values()) == {"undecided"}
-    # Of many ratios, one above the smallest that is less sure: it may be below 1.
-    at_last = table["iterations"] == table["iterations"].max()
-    wide_errors = table.assign(standard_error=table["standard_error"].mask(at_last, table["value"]))
-    assert {verdicts("figure3", wide_errors, "s03")[name] for name in names} == {"undecided"}
-    rising = table.assign(value=table["value"] * table["iterations"])
-    assert set(verdicts("figure3", rising, "s27").values()) == {"differs"}
-    never = table.assign(zero_share=0.01)
-    assert set(verdicts("figure3", never, "s26").values()) == {"differs"}
-    assert curves(1, inputs)["sigma"].unique().tolist() == [0.3]
 
 
 @pytest.fixture(scope="module")
@@ -266,32 +226,6 @@ def test_iterations_of_equal_time():
     assert iterations(6e-5) == [100, 600, 2500]
     assert iterations(5.20001e-4) == [4000, 5200, 25500]
     assert iterations(1.0) == [35000, 35000, 35000]
-
-
-def test_every_finding_at_equal_time_can_hold_and_can_differ(inputs):
-    """All hold for errors like those in print; none holds if sampling has few iterations and a
-    bigger model has larger errors.
-    """
-    table = made_equal_time(
-        lambda model, method, sigma: (
-            0.13 * (0.4 if method == "halton" else 1) * (1 - sigma / 50)
-            if model == "single"
-            else 0.01 * (0.2 if method == "halton" else 1) * (1 - sigma / 10)
-        )
-    )
-    assert set(verdicts("equal_time", table).values()) == {"holds"}
-    few_iterations = made_equal_time(
-        lambda model, method, sigma: (
-            (0.003 if model == "single" else 0.0033) * (1 + (method == "halton") + sigma)
-        )
-    )
-    few_iterations.loc[few_iterations["part"] == "iterations", ["value", "low", "high"]] = 100
-    few_iterations.loc[few_iterations["part"] == "accurate", ["value", "low", "high"]] = 0.5
-    of_few = verdicts("equal_time", few_iterations)
-    assert set(of_few.values()) == {"differs"}
-    assert {statement for statement, _ in of_few} == set(
-        ARTEFACTS["gajewski2025/equal_time"]["statements"]
-    )
 
 
 def made_equal_time(value_of):
@@ -775,7 +709,7 @@ def grid():
 
 
 def made_grid(value_of):
-    names = ["data", "model", *(f"model.{p}" for p in grid_search.PARAMETERS)]
+    names = ["data", "model", *(f"model.{p}" for p in PARAMETERS)]
     rows = pd.DataFrame(list(product(*(grid()[name] for name in names))), columns=names)
     rows["value"] = value_of(rows)
     folds = [
@@ -791,7 +725,7 @@ def test_a_grid_search_ranks_the_parameters_of_the_text_and_of_the_saved_models(
     table = grid_search.compute(errors)
     assert len(table) == 2400 and (table.groupby(["dataset", "model"])["rank"].max() == 400).all()
     best = table[table["rank"] == 1]
-    assert (best[grid_search.PARAMETERS] == [4, 0.01, 0.01]).all(axis=None)
+    assert (best[PARAMETERS] == [4, 0.01, 0.01]).all(axis=None)
     assert table["deviation"].to_numpy() == pytest.approx(np.std(range(5), ddof=1))
     ranks = table[table["chosen"] != ""].set_index(["dataset", "model", "chosen"])
     ranks = ranks.sort_index()["rank"]
@@ -799,22 +733,6 @@ def test_a_grid_search_ranks_the_parameters_of_the_text_and_of_the_saved_models(
     assert ranks["red_wine", "bigger"].to_dict() == {"text": 30, "saved": 29}
     assert ranks["california_housing", "bigger"].to_dict() == {"text": 30, "saved": 11}
     assert ranks["parkinson", "single"].to_dict() == {"text, saved": 200}
-
-
-def test_the_least_error_is_the_texts_or_it_is_not():
-    for direction, verdict in ((1, "holds"), (-1, "differs")):
-        recipes = {key: recipe_of(*key, DESCRIBED) for key in product(DATASETS, MODELS)}
-
-        def away(rows, sign=direction, known=recipes):
-            stated_recipes = [known[key] for key in zip(rows["data"], rows["model"], strict=True)]
-            steps = [
-                abs(rows[f"model.{p}"] - [recipe[p] for recipe in stated_recipes])
-                for p in grid_search.PARAMETERS
-            ]
-            return 100 + sign * sum(steps)
-
-        of_s25 = verdicts("grid_search", grid_search.compute(made_grid(away)), "s25")
-        assert set(of_s25.values()) == {verdict} and len(of_s25) == 6
 
 
 def test_intervals_of_folds_allow_for_shared_rows():
@@ -825,11 +743,11 @@ def test_intervals_of_folds_allow_for_shared_rows():
     for data, model in product(DATASETS, MODELS):
         of_text = recipe_of(data, model, DESCRIBED)
         for other, fold in product((False, True), range(20)):
-            row = {p: of_text[p] for p in _folds.PARAMETERS} | ({"subsample": 0.5} if other else {})
+            row = {p: of_text[p] for p in PARAMETERS} | ({"subsample": 0.5} if other else {})
             row |= {"dataset": data, "model": model, "shuffle": fold // 5, "fold": fold % 5}
             value = 10.0 if other else 10.0 + noise[fold]
             rows.append({**row, "value": value, "n_training": 80, "n_held_out": 20})
-    excess = _folds.excess(pd.DataFrame(rows)).iloc[0]
+    excess = chosen_parameters.excess(pd.DataFrame(rows)).iloc[0]
     assert recipe["subsample"] != 0.5
     assert excess["value"] == pytest.approx(noise.mean() / 10)
     error = 2 * np.sqrt((1 / 20 + 1 / 4) * noise.var(ddof=1)) / 10
@@ -842,11 +760,9 @@ def test_the_compared_parameters_are_the_texts_and_others_of_the_grid():
         axes = {k: v if isinstance(v, list) else [v] * 6 for k, v in block["zip"].items()}
         for i in range(0, 6, 2):
             recipe = recipe_of(axes["data"][i], axes["model"][i], DESCRIBED)
-            text, of_grid = ([axes[f"model.{p}"][k] for p in _folds.PARAMETERS] for k in (i, i + 1))
-            assert text == [recipe[p] for p in _folds.PARAMETERS] != of_grid
-            assert all(
-                v in grid()[f"model.{p}"] for v, p in zip(of_grid, _folds.PARAMETERS, strict=True)
-            )
+            text, of_grid = ([axes[f"model.{p}"][k] for p in PARAMETERS] for k in (i, i + 1))
+            assert text == [recipe[p] for p in PARAMETERS] != of_grid
+            assert all(v in grid()[f"model.{p}"] for v, p in zip(of_grid, PARAMETERS, strict=True))
 
 
 @pytest.mark.long
@@ -870,22 +786,6 @@ def test_other_parameters_of_the_grid_have_smaller_errors(dataset, model, other)
     differences = of_text - of_other
     assert differences.mean() > differences.std(ddof=1) / len(differences) ** 0.5
     assert (differences > 0).sum() > len(differences) / 2
-
-
-def test_chosen_parameters_are_judged():
-    columns = {"dataset": "data", **{p: f"model.{p}" for p in _folds.PARAMETERS}}
-    rows = []
-    for data, model, fold in product(DATASETS, MODELS, range(5)):
-        of_text = recipe_of(data, model, DESCRIBED)
-        for name, value in (("text", 1.1), ("grid", 1.0)):
-            row = {p: of_text[p] for p in _folds.PARAMETERS}
-            row |= {"subsample": 0.5} if name == "grid" else {}
-            row |= {"dataset": data, "model": model, "shuffle": 0, "fold": fold}
-            rows.append({**row, "value": value + 0.001 * fold, "n_training": 4, "n_held_out": 1})
-    errors = pd.DataFrame(rows).rename(columns=columns)
-    table = artefact("chosen_parameters").compute({"gajewski2025_chosen/shuffled_error": errors})
-    assert table["chosen"].value_counts().to_dict() == {"text": 6, "grid": 6}
-    assert set(verdicts("chosen_parameters", table).values()) == {"differs"}
 
 
 def test_the_claims_leave_out_an_optional_artefact():

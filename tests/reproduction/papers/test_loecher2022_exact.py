@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+import findings
 import splitcredit
 import twins
 import twins_oob
@@ -15,9 +16,8 @@ from reproduction import claims
 from reproduction.metrics.trees import single_children_in_a_tree
 from reproduction.papers.loecher2022 import (
     _by_rows,
-    _identities,
-    _two_orders,
     _useless_split,
+    depth,
     figure1,
     identities,
 )
@@ -87,22 +87,7 @@ def table():
 
 def verdicts(table, statement):
     """Verdict of each variant of a statement."""
-    return {
-        f["variant"]: claims.statement_verdict(f["value"], f["limit"], f["kind"], f["interval"])
-        for f in identities.statements(table)
-        if f["statement"] == statement
-    }
-
-
-def test_what_is_wrong_in_print_is_where_its_cause_expects_it(table):
-    """Each is predicted by another way than it is measured."""
-    differing = {
-        (f["statement"], f["variant"]): f["expected"][0] <= f["value"] <= f["expected"][1]
-        for f in identities.statements(table)
-        if claims.statement_verdict(f["value"], f["limit"], f["kind"]) == "differs"
-        and f["interval"] is None
-    }
-    assert len(differing) == 10 and all(differing.values())
+    return findings.of(findings.verdicts(identities.statements(table)), statement)
 
 
 def test_products_in_the_nodes_are_decreases_without_weights():
@@ -279,12 +264,12 @@ def test_s21_contributions_of_noise_cancel_most_if_it_has_many_values(table):
     assert set(verdicts(table, "s21").values()) <= {"holds", "undecided"}
     rows = table[table["part"] == "canceling"].set_index("quantity")
     relevant, few_values, many_values = (
-        rows.loc[f"{_identities.LEFT}, {kind}", "value"]
+        rows.loc[f"{identities.LEFT}, {kind}", "value"]
         for kind in (identities.RELEVANT, identities.FEW_VALUES, identities.MANY_VALUES)
     )
     assert relevant > few_values > many_values
     model, _, X, y = small()
-    left_over = _identities.left_over(model, X, y)
+    left_over = identities.left_over(model, X, y)
     trees = _by_rows.trees(model, X, y)
     cfc = np.array([_by_rows.contributions(tree)[:, :, 1] for tree in trees])
     for k, share in enumerate(left_over):
@@ -332,10 +317,10 @@ def test_s31_shap_and_cfc_of_noise_go_together_less_than_of_what_tells_y(table):
     full = rows[rows["depth"].isna()].set_index("quantity")["value"]
     shallow = rows[rows["depth"] == 3].set_index("quantity")["value"]
     noise, relevant = (
-        f"{_identities.ALIKE_ROWS}, {kind}" for kind in (identities.NOISE, identities.RELEVANT)
+        f"{identities.ALIKE_ROWS}, {kind}" for kind in (identities.NOISE, identities.RELEVANT)
     )
-    assert full[noise] < full[_identities.ALIKE_ROWS] < full[relevant]
-    assert shallow[_identities.ALIKE_ROWS] > 0.9 > full[_identities.ALIKE_ROWS]
+    assert full[noise] < full[identities.ALIKE_ROWS] < full[relevant]
+    assert shallow[identities.ALIKE_ROWS] > 0.9 > full[identities.ALIKE_ROWS]
     assert shallow[noise] < shallow[relevant]
 
 
@@ -343,14 +328,14 @@ def test_s32_the_same_function_gives_cfc_by_the_order_of_its_tests():
     """Exclusive or: what is tested first gets nothing. Or: both get the same, in either order."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     y = np.array([0, 1, 1, 1])
-    table = _two_orders.means(X, y, ("a", "b"))
+    table = depth.orders(X, y, ("a", "b"))
     value = {(r["quantity"], r["feature"], r["depth"]): r["value"] for r in table}
     for feature in ("a", "b"):
         # P(y = 1) is 3/4 at the root, 1/2 or 1 below it, and 0 or 1 below the first of these.
         assert value["mean |CFC|", feature, 0] == pytest.approx(1 / 4)
         assert value["mean |CFC|", feature, 1] == pytest.approx(1 / 4)
         assert value["mean |SHAP|", feature, 0] == pytest.approx(value["mean |SHAP|", feature, 1])
-    table = _two_orders.means(X, np.array([0, 1, 1, 0]), ("a", "b"))
+    table = depth.orders(X, np.array([0, 1, 1, 0]), ("a", "b"))
     value = {(r["quantity"], r["feature"], r["depth"]): r["value"] for r in table}
     assert value["mean |CFC|", "a", 0] == 0 and value["mean |CFC|", "a", 1] == 0.5
     assert [value["mean |SHAP|", "a", depth] for depth in (0, 1)] == pytest.approx([0.25, 0.25])
@@ -358,7 +343,7 @@ def test_s32_the_same_function_gives_cfc_by_the_order_of_its_tests():
 
 def test_halves_are_as_even_as_the_values_allow():
     X = np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 7.0], [3.0, 8.0], [3.0, 9.0], [3.0, 9.0]])
-    assert _two_orders.halves(X).tolist() == [[0, 0], [0, 0], [0, 0], [1, 1], [1, 1], [1, 1]]
+    assert depth.halves(X).tolist() == [[0, 0], [0, 0], [0, 0], [1, 1], [1, 1], [1, 1]]
 
 
 def mean_gain(n_left, n_right, p, corrected):
@@ -429,27 +414,3 @@ def test_s17_squares_and_products_of_fractions_are_impurities(table, n_classes):
             ours = decrease(forest, X, y, c, node, kind)
             twin = twins_oob.restricted_products(forest, X, y, kind, [c])
             assert twins.largest_error(ours, twin) <= twins.ROUNDING
-
-
-@pytest.mark.long
-def test_table_holds_every_case(table):
-    keys = table[table["part"] == "identity"]
-    assert set(keys["data"]) == set(identities.cases(0)) and set(keys["depth"].dropna()) == {3}
-    quantities_named = {q for quantities in identities.IDENTITIES.values() for q in quantities}
-    quantities_named |= {*identities.PREDICTED.values(), _identities.UNTESTED}
-    assert quantities_named == set(keys["quantity"])
-    assert set(keys.loc[keys["data"] == "diabetes", "quantity"]) == {
-        _identities.SKLEARN,
-        _identities.EQ10,
-        _identities.COVARIANCE,
-        _identities.ZERO,
-        _identities.CFC,
-        _identities.LOCAL,
-        _identities.LOCAL_ALL,
-        _identities.ROOTS,
-        _identities.UNTESTED,
-        _identities.EQ9,
-        _identities.CANCELED,
-        _identities.EQ18,
-    }
-    assert list(table.columns) == identities.COLUMNS

@@ -7,41 +7,10 @@ import pandas as pd
 import pytest
 import shap
 
-from reproduction import claims, papers
+from reproduction import papers
 from reproduction.models import fit
 
 speed = papers.artefact("lundberg2017/speed")
-
-
-METHODS = [f"{speed.OURS}, end to end", "xgboost 1.0 pred_contribs", "shap 1.0 TreeExplainer"]
-
-
-def timed(seconds, reading):
-    """Findings of a table in which each method takes so long for a row, and shap before it."""
-    row = {"part": "rows", "model": "xgboost 1.0", "rows": 1, "value": seconds}
-    rows = [{**row, "method": method} for method in METHODS]
-    rows.append({**row, "method": f"{speed.OURS}, converted before", "value": 1 / seconds})
-    rows += [{**row, "method": method, "rows": 1000, "value": 9 * seconds} for method in METHODS]
-    rows.append({"part": "reading", "model": "xgboost 1.0", "method": "", "value": reading})
-    return list(speed.statements(pd.DataFrame(rows)))
-
-
-@pytest.mark.parametrize(("seconds", "verdict"), [(0.01, "holds"), (3.0, "differs")])
-def test_s05_is_judged_by_the_seconds_of_one_row(seconds, verdict):
-    findings = timed(seconds, reading=1.0)
-    assert [f["variant"] for f in findings] == [f"{m}, model of xgboost 1.0" for m in METHODS]
-    for f in findings:
-        assert f["statement"] == "s05"
-        assert (f["counts"] == "no") == (not f["variant"].startswith("xgboost"))
-        assert claims.statement_verdict(f["value"], f["limit"], f["kind"]) == verdict
-
-
-@pytest.mark.parametrize(("reading", "verdict"), [(2.8, "differs"), (0.8, "unexplained")])
-def test_s05_shap_is_slow_only_as_reading_takes_so_long(reading, verdict):
-    """On any machine. That shap reads the model is no cause of what other programs take."""
-    rules = {"s05": {"test": "t", "cause": "shap reads the model"}}
-    rows = claims.judge_statements("p", "t", timed(3.0, reading), {"s05": "It is so"}, rules)
-    assert [row["verdict"] for row in rows] == ["unexplained", "unexplained", verdict]
 
 
 def test_s05_shap_reads_every_tree_before_the_first_row():
@@ -98,7 +67,6 @@ def test_speed_times_every_method_on_one_row_and_on_a_batch():
     }
     scaled = rows[rows["timed_rows"] < rows["rows"]]
     assert len(scaled) == 3 and not scaled["method"].str.startswith("splitcredit").any()
-    assert set(table[table["part"] == "exponent"]["sweep"]) == {"T", "D", "L"}
 
 
 def test_what_a_call_takes_for_any_number_of_rows_is_not_scaled_up(monkeypatch):
@@ -109,14 +77,6 @@ def test_what_a_call_takes_for_any_number_of_rows_is_not_scaled_up(monkeypatch):
     of_peers = table[~table["method"].str.startswith("splitcredit")]
     assert set(of_peers["timed_rows"]) == {1, speed.PEER_ROWS}
     assert (table["value"] == 10.0 + table["rows"]).all()
-
-
-def test_exponents_are_of_all_points(monkeypatch):
-    """One second a row: a sweep without growth, but for the first point."""
-    seconds = iter([1.0] * 5 + [7.0] + [1.0] * 9)
-    monkeypatch.setattr(speed, "_median", lambda *_: next(seconds))
-    slopes = [m["value"] for m in speed._cost(1) if m["part"] == "exponent"]
-    assert slopes[0] == pytest.approx(0) and slopes[1] < -1.2 and slopes[2] == pytest.approx(0)
 
 
 def test_what_is_drawn_anew_adds_to_the_error_of_a_lead():

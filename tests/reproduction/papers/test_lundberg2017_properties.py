@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.cluster import hierarchy
 
+import findings
 import splitcredit
 import twins
-from reproduction import claims, papers
+from findings import of
+from reproduction import papers
 from reproduction.metrics import clusterings
 from reproduction.papers.lundberg2017 import _attributions, _packages, _trees, figure1
 from reproduction.papers.lundberg2017._algorithms import expvalue, shapley, trees_of
-from reproduction.planning import configuration as config
-from reproduction.planning.places import PAPERS
 from splitcredit import explain
 
 properties = papers.artefact("lundberg2017/properties")
@@ -29,14 +29,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def verdicts(table):
-    return {
-        (f["statement"], f["variant"]): claims.statement_verdict(f["value"], f["limit"], f["kind"])
-        for f in properties.statements(table)
-    }
-
-
-def of(verdicts, statement):
-    return {variant: v for (s, variant), v in verdicts.items() if s == statement}
+    return findings.verdicts(properties.statements(table))
 
 
 def games(rng, M):
@@ -110,32 +103,6 @@ def test_s10_covers_of_dependent_features_make_shap_depend_on_the_order(verdicts
     even_covers = dict.fromkeys(dependent, 2)
     a, b = (explain(tree(first, even_covers), x).values[0, :, 0] for first in (0, 1))
     assert a == pytest.approx(b)
-
-
-@pytest.mark.parametrize(
-    ("cell", "variant"),
-    [
-        ("s09", "fixed order, M = 2"),
-        ("s09", "fixed order, M = 3"),
-        ("s10", "features that depend on each other"),
-        ("s12", "features that come again"),
-        ("s15", "no impact on the row's output"),
-        ("s19", "standardized features"),
-    ],
-)
-def test_the_cause_predicts_each_difference_and_no_other(table, cell, variant):
-    """Any number other than 0 had the cause on file."""
-    rules = config.read_yaml(PAPERS / "lundberg2017" / "claims" / "rules.yaml")["statements"]
-    stated = dict.fromkeys(rules, "It is so")
-    (check,) = (
-        f for f in properties.statements(table) if (f["statement"], f["variant"]) == (cell, variant)
-    )
-    # Only s09 differs by the words of the paper alone.
-    assert check["basis"] == ("rounding" if cell == "s09" else claims.OUR_READING)
-    value = check["value"]
-    for number in (value, value + 1e-3, value - 1e-3, 1 - value, 1e6 - 7 * value, -1.0):
-        (row,) = claims.judge_statements("p", "a", [{**check, "value": number}], stated, rules)
-        assert row["verdict"] == ("differs" if number == value else "unexplained")
 
 
 @pytest.mark.long

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from scipy import stats
 
 import splitcredit
 import twins
+from findings import verdicts
 from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import metric
 from reproduction.metrics.correlations import CONTROLS, row_correlations, uncertainty_removed
 from reproduction.papers import around
-from reproduction.papers.sutera2021 import _led_limit, disagreement, led_shares
+from reproduction.papers.sutera2021 import led_shares
 from reproduction.planning import configuration
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
@@ -104,21 +104,6 @@ def correlations(small):
     }
 
 
-def verdicts(correlations, scores):
-    table = []
-    for name in SMALL:
-        rows = correlations[scores, name].assign(dataset=name)
-        table += as_text(rows)
-    cells = [c for c in printed("table4") if claims.parse_cell(c["cell"])["dataset"] in SMALL]
-    rules = [{"cause": "-", "test": "-"}]
-    return [c["verdict"] for c in claims.judge("sutera2021", "table4", cells, table, rules)]
-
-
-@pytest.mark.long
-def test_table4_equals_print_with_signed_scores_of_seed_0(correlations):
-    assert verdicts(correlations, "signed") == ["equal"] * 64
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("name", [*SMALL, "digits"])
 def test_table4_described_is_of_absolute_scores(small, name):
@@ -172,32 +157,6 @@ def of_samples(attributions, versus, correlation, change):
     )
     shares = {f"frac>={bound}": 100 * (values >= bound).mean() for bound in (0.9, 0.75)}
     return {"mean": values.mean(), "std": values.std(), **shares}
-
-
-def test_table4_expects_of_each_described_cell_what_its_samples_give():
-    """A wrong value does not move the range in which it is expected."""
-    rows = [
-        {"variant": "described", "data": "iris", "versus": "saabas", "correlation": "pearson"}
-        | {"sample": k, "value": v}
-        for k, v in enumerate([0.5, 0.8, 0.9, 1.0])
-    ]
-    by_hand = {"mean": 0.8, "std": math.sqrt(0.035), "frac>=0.9": 50.0, "frac>=0.75": 75.0}
-    keys = {k: v for k, v in rows[0].items() if k not in ("sample", "value")}
-    summary = pd.DataFrame([{**keys, "statistic": s, "value": -v} for s, v in by_hand.items()])
-    table = (
-        papers.artefact("sutera2021/table4")
-        .compute(
-            {
-                "sutera2021_local/row_correlation": pd.DataFrame(rows),
-                "sutera2021_local/row_correlation_summary": summary,
-                "sutera2021_local_seeds/row_correlation_summary": summary,
-            }
-        )
-        .set_index("statistic")
-    )
-    for statistic, value in by_hand.items():
-        low, high = table.loc[statistic, ["low_by_samples", "high_by_samples"]]
-        assert low < value < high < low + 1e-8
 
 
 def draws(n_trees, n_draws):
@@ -285,20 +244,6 @@ def test_table4_takes_the_median_where_rows_are_drawn():
         assert numbers == pytest.approx(expected), (data, correlation)
 
 
-@pytest.mark.long
-def test_further_seeds_stay_near_print(correlations):
-    """Means of another seed differ from seed 0 by luck only: by less than one printed spread."""
-    recipe = {**FULL["models"]["extra_trees"], "random_state": 1}
-    for name in ("led", "iris"):
-        _, attributions = attributed(recipe, datasets.load({"dataset": name}))
-        summary = metric("row_correlation_summary")(
-            attributions, FULL["metrics"]["row_correlation_summary"]["pairs"]
-        )
-        means = summary["statistic"] == "mean"
-        differ = summary[means]["value"] - correlations["signed", name][means]["value"]
-        assert 0 < differ.abs().max() < 0.03
-
-
 def test_led_draws_use_all_digits_equally():
     data = datasets.load({"dataset": "led_sampled", "n_samples": 20000}, repeat=1)
     counts = np.bincount(data.y, minlength=10)
@@ -318,33 +263,6 @@ def test_s15_mdi_and_sage_are_close_on_led(limits):
     gaps = [np.abs(shares["mdi"] - shares["sage"]).max() for shares in limits.values()]
     assert max(gaps) < 0.1 / 7
     assert 2 < max(gaps) / gaps[0] < 3
-
-
-@pytest.mark.long
-def test_s15_is_judged_by_one_yardstick(limits):
-    table = led_table(limits)
-    by_variant = {f["variant"]: f for f in led_shares.statements(table) if f["statement"] == "s15"}
-    assert {f["limit"] for f in by_variant.values()} == {0.1 / 7}
-    wider = table.copy()
-    wider.loc[
-        (wider["source"] == "forest") & (wider["k"] == 5) & (wider["feature"] == 0), "value"
-    ] += 0.05 * (wider["measure"] == "mdi")
-    by_variant = {
-        f["variant"]: f["value"] for f in led_shares.statements(wider) if f["statement"] == "s15"
-    }
-    assert by_variant["the forests, K > 1"] > 0.03 > by_variant["infinitely many trees, K > 1"]
-
-
-def led_table(limits):
-    """A table of figure 1 whose forests are the limits."""
-    rows = [
-        {"measure": m, "k": k, "feature": j, "source": source, "value": shares[m][j]}
-        for k, shares in limits.items()
-        for m in ("mdi", "sage")
-        for source in ("limit", "forest")
-        for j in range(7)
-    ]
-    return pd.DataFrame(rows)
 
 
 @pytest.mark.long
@@ -410,12 +328,12 @@ def test_s17_means_on_led_are_near_those_of_infinitely_many_trees(led_by_k):
     assert held(below) == "differs"
     # Saabas with either other measure, for K = 7 and infinitely many trees.
     means = {
-        pair: _led_limit.correlations(7, absolute=True)["pearson", pair].mean()
-        for pair in _led_limit.PAIRS
+        pair: led_shares.correlations(7, absolute=True)["pearson", pair].mean()
+        for pair in led_shares.PAIRS
     }
     assert means.pop(("local_mdi", "tree_shap")) > 0.99
     assert max(means.values()) < 0.83
-    assert below["expected"] == pytest.approx(around(min(means.values()), _led_limit.NEAR))
+    assert below["expected"] == pytest.approx(around(min(means.values()), led_shares.NEAR))
     assert below["expected"][0] < below["value"] < below["expected"][1]
 
 
@@ -449,11 +367,11 @@ def test_forests_of_1000_trees_are_near_the_limit_on_led(seed):
     recipe = {**FULL["models"]["extra_trees"], "random_state": seed}
     for k in (1, 7):
         _, attributions = attributed({**recipe, "max_features": k}, data)
-        for pair in _led_limit.PAIRS:
+        for pair in led_shares.PAIRS:
             a, b = (np.abs(attributions[name].values[:, :, 0]) for name in pair)
-            of_limit = _led_limit.correlations(k, absolute=True)
+            of_limit = led_shares.correlations(k, absolute=True)
             for kind, values in zip(("pearson", "spearman"), row_correlations(a, b), strict=True):
-                low, high = around(of_limit[kind, pair].mean(), _led_limit.NEAR)
+                low, high = around(of_limit[kind, pair].mean(), led_shares.NEAR)
                 assert low < values.mean() < high, (k, pair, kind)
 
 
@@ -463,14 +381,14 @@ def test_s19_saabas_is_the_outlier_on_led(led_by_k):
     for kind in ("pearson", "spearman"):
         lead = {}
         for k in range(1, 8):
-            of_limit = _led_limit.correlations(k, absolute=True)
-            mean = {pair: of_limit[kind, pair].mean() for pair in _led_limit.PAIRS}
+            of_limit = led_shares.correlations(k, absolute=True)
+            mean = {pair: of_limit[kind, pair].mean() for pair in led_shares.PAIRS}
             lead[k] = mean["saabas", "tree_shap"] - mean["local_mdi", "tree_shap"]
             assert mean["local_mdi", "tree_shap"] == max(mean.values()) > 0.99
         assert lead[7] < lead[3] < lead[1] < 0
         finding = findings["s19", f"led, {kind.capitalize()}"]
         assert held(finding) == "differs"
-        assert finding["expected"] == pytest.approx(around(min(lead.values()), _led_limit.NEAR))
+        assert finding["expected"] == pytest.approx(around(min(lead.values()), led_shares.NEAR))
         assert finding["expected"][0] < finding["value"] < finding["expected"][1]
 
 
@@ -497,19 +415,6 @@ def test_s21_no_display_disagrees(small):
             attributions["local_mdi"].values[:, :, 0], attributions[versus].values[:, :, 0]
         )
         assert pearson.min() > 0.75
-
-
-def test_s21_is_judged_on_both_sides_by_one_number():
-    rows = [
-        {"variant": "published", "dataset": d, "versus": v, "correlation": "pearson", "value": x}
-        for d, low in (("led", 0), ("wine", 5), ("iris", 20))
-        for v in ("saabas", "tree_shap")
-        for x in [0.1] * low + [0.95] * (100 - low)
-    ]
-    findings = papers.artefact("sutera2021/figure7").statements(pd.DataFrame(rows))
-    distance = {f["variant"]: f["value"] for f in findings if f["statement"] == "s21"}
-    # Below 0.5 % by as much, between, and above 10.5 %.
-    assert distance["led"] == 0.5 and distance["wine"] == 0 and distance["iris"] == 9.5
 
 
 @pytest.mark.parametrize(
@@ -546,14 +451,9 @@ def test_s22_and_s38_costs_are_judged_by_ratios():
         for m, values in seconds.items()
         for r, v in enumerate(values)
     ]
-    by_variant = {f["variant"]: f for f in costs.statements(pd.DataFrame(rows))}
-    verdict = {
-        (f["statement"], v): claims.statement_verdict(
-            f["value"], f["limit"], f["kind"], f["interval"]
-        )
-        for v, f in by_variant.items()
-    }
-    assert verdict == {
+    found = list(costs.statements(pd.DataFrame(rows)))
+    by_variant = {f["variant"]: f for f in found}
+    assert verdicts(found) == {
         ("s22", "digits: local MDI over prediction"): "undecided",
         ("s23", "digits: SAGE over MDI"): "differs",
         ("s23", "nearly the same"): "not comparable",
@@ -593,9 +493,9 @@ def test_s42_scores_of_the_displays_shown(led_by_k, k):
     outlier, _ = row_correlations(scores["saabas"], scores["tree_shap"])
     assert pearson.min() > 0.99
     assert (outlier.min() < 0.75) == (k == 7)
-    of_limit = _led_limit.correlations(k, absolute=False)
+    of_limit = led_shares.correlations(k, absolute=False)
     in_limit = of_limit["pearson", ("saabas", "tree_shap")][[4, 9]].min()
-    assert outlier.min() == pytest.approx(in_limit, abs=_led_limit.NEAR)
+    assert outlier.min() == pytest.approx(in_limit, abs=led_shares.NEAR)
     assert (in_limit < 0.75) == (k == 7)
 
 
@@ -616,14 +516,6 @@ def test_s43_iris_and_digits(correlations):
     local = explain(forest, X, "local_mdi").values[:, :, 0]
     shap = explain(forest, X, "tree_shap", output="predicted").values[:, :, 0]
     assert (row_correlations(local, shap)[0] >= 0.9).mean() < 0.5
-
-
-def test_the_line_of_the_prior_is_drawn_if_two_measures_differ_by_a_rounding():
-    priors = [0.37, np.nextafter(0.37, 1)]
-    table = pd.DataFrame({"dataset": "breast_cancer", "fit": "plain", "prior": priors})
-    axis = Figure().subplots()
-    disagreement._hump(axis, table.assign(predicted=0.0))
-    assert axis.lines[-1].get_xdata() == pytest.approx([0.37, 0.37])
 
 
 # Samples below 0.75, by data set and measure: local MDI, the predicted class's entropy against the
@@ -682,49 +574,6 @@ def test_s44_the_log_loss_takes_the_disagreement_away_on_permuted_labels_too():
     rows = rows[rows["correlation"] == "pearson"]
     below = (rows["value"] < 0.75).groupby(rows["reference"]).sum()
     assert below["local_mdi"] > 60 and below[["log_loss", "unfolded_entropy"]].max() <= 1
-
-
-def test_s44_is_judged_by_one_class_that_is_an_entropy_still():
-    """Judged by the log loss, the paper's guess could not fail."""
-    table = disagreed(
-        0.3, (0, 1, 2), {"class_entropy": 1, "own_term": 2, "gini": 3, "gini_square": 2}
-    )
-    against_the_rest, own_term = disagreement.statements(table)
-    assert against_the_rest["value"] == 0.5 and against_the_rest["possible"] == (0, 2)
-    assert against_the_rest["expected"][0] == 1 and against_the_rest["counts"] == "yes"
-    assert own_term["value"] == 1 and own_term["counts"] == "yes"
-    kept = table[table["part"] == "remains"].set_index("reference")["value"]
-    # A term of Gini's is one of Gini's sum.
-    shares = {"class_entropy": 0.5, "own_term": 1, "gini": 1.5, "gini_square": 2 / 3}
-    assert kept.to_dict() == dict.fromkeys([*disagreement.REFERENCES][1:], 0) | shares
-
-
-def disagreed(prior, classes, below):
-    """Artefact of four samples, by local MDI two below 0.75, by others as many as are given."""
-    below = {"local_mdi": 2, **below}
-    rows = [
-        {"variant": "published", "data": "wine", "versus": "saabas", "correlation": "pearson"}
-        | {"reference": r, "sample": k, "predicted": classes[k % len(classes)], "prior": prior}
-        | {"value": 0.2 if k < below.get(r, 0) else 0.9}
-        for r in disagreement.REFERENCES
-        for k in range(4)
-    ]
-    names = ("local", "balanced", "permuted")
-    inputs = {f"sutera2021_{n}/class_correlation": pd.DataFrame(rows) for n in names}
-    return disagreement.compute(inputs)
-
-
-def test_s44_does_not_count_one_of_two_classes_against_the_rest():
-    table = disagreed(0.4, (0, 1), {"class_entropy": 2})
-    against_the_rest, own_term = disagreement.statements(table)
-    assert against_the_rest["counts"] == "identity" and against_the_rest["expected"] == (1, 1)
-    assert own_term["counts"] == "yes"
-
-
-@pytest.mark.parametrize(("prior", "expected"), [(0.1, (1, 2)), (0.33, None)])
-def test_s44_expects_more_by_a_term_that_rises_for_most_of_the_way(prior, expected):
-    _, own_term = disagreement.statements(disagreed(prior, (0, 1, 2), {}))
-    assert own_term["expected"] == expected
 
 
 @pytest.mark.long
@@ -816,11 +665,7 @@ def test_s46_forests_come_near_the_limit():
     convergence = papers.artefact("sutera2021/convergence")
     table = convergence.compute({}, [5, 50, 500], 6, [50, 800], 10, 0.1)
     by_variant = {f["variant"]: f for f in convergence.statements(table)}
-    verdict = {
-        v: claims.statement_verdict(f["value"], f["limit"], f["kind"], f["interval"])
-        for v, f in by_variant.items()
-    }
-    assert verdict["global MDI, Eq. 4: bias"] == "holds"
+    assert held(by_variant["global MDI, Eq. 4: bias"]) == "holds"
     # In standard errors of a mean over the repeats, by the variance of one tree over all forests.
     cells = table[(table["part"] == "cell") & (table["measure"] == "global")]
     deviations = cells.pivot(index=["size", "repeat"], columns="feature", values="value")

@@ -6,17 +6,7 @@ import numpy as np
 
 
 def undefined_share(forest, x, chosen, sigma, as_printed) -> float:
-    """Share of the pairs of leaves whose probability line 17 makes NaN.
-
-    Parameters
-    ----------
-    forest : Forest with one output
-    x : float32 (n_features,)
-    chosen : bool (n_features,)
-    sigma : float
-    as_printed : bool
-        Begin with l = infinity (line 1); else with minus infinity, as must be meant.
-    """
+    """Share of the pairs of leaves whose probability line 17 makes NaN."""
     low = np.full(forest.n_features, math.inf if as_printed else -math.inf)
     state = low, np.full(forest.n_features, math.inf), np.ones(forest.n_features)
     pair_counts = [0, 0]

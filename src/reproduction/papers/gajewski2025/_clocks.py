@@ -21,24 +21,7 @@ _STREAMS = 8
 
 
 def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
-    """CPU seconds a pair of one model and noise, at each turn.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : prepared rows (n_rows, n_features)
-    sigma : float
-    n_pairs : int
-        Rows with random sets, of all sizes equally many.
-    repeats : int
-        Number of turns.
-
-    Returns
-    -------
-    dict
-        ``exact``: seconds a pair, float64 (repeats,); by noise and method a pair of arrays:
-        seconds for a pair, without its samples, and for a sample.
-    """
+    """CPU seconds a pair of one model and noise, at each turn."""
     rng = np.random.default_rng(0)
     d = X.shape[1]
     n_sets_per_size = -(-n_pairs // d)
@@ -67,16 +50,7 @@ def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
 
 
 def growth(trees, sizes, n_pairs, n_sampled, repeats):
-    """CPU seconds, by number of trees and size of the set.
-
-    The exact algorithm is timed over `n_pairs`, sampling over `n_sampled`.
-
-    Yields
-    ------
-    dict
-        ``method``: ``exact``, seconds of a pair, or ``mc``, of an iteration with shared noise;
-        ``n_trees``, ``nodes``, ``size``; ``seconds``, float64 (repeats,).
-    """
+    """CPU seconds, by number of trees and size of the set."""
     rng = np.random.default_rng(1)
     n_rows = max(n_pairs, n_sampled)
     sets = {size: _ensembles.sets(rng, n_rows, _ensembles.FEATURES, size) for size in sizes}
@@ -101,15 +75,7 @@ def growth(trees, sizes, n_pairs, n_sampled, repeats):
 
 
 def by_iterations(counts, n_fresh, n_shared, repeats, n_trees=40):
-    """CPU seconds of sampling a pair, by number of iterations; sets of all sizes.
-
-    Fresh noise is timed over `n_fresh` pairs, shared noise over `n_shared`.
-
-    Yields
-    ------
-    dict
-        ``method``, ``noise``, ``iterations``; ``seconds``, float64 (repeats,).
-    """
+    """CPU seconds of sampling a pair, by number of iterations; sets of all sizes."""
     forest, X = _ensembles.wine_like(n_trees)
     n_pairs = {FRESH: n_fresh, SHARED: n_shared}
     x, d = X[: max(n_pairs.values())], X.shape[1]

@@ -14,14 +14,6 @@ def small(rng):
     """One to three trees on one to five features, and rows.
 
     Values are rounded, so that rows lie on thresholds; targets are of sizes 0.01 to 100 000.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Forest, float32 (60, n_features)
     """
     n_features, size = int(rng.integers(1, 6)), 10.0 ** rng.uniform(-2, 5)
     X = rng.normal(size=(60, n_features)).round(1)
@@ -33,20 +25,7 @@ def small(rng):
 
 
 def wine_like(n_trees, depth=DEPTH):
-    """An ensemble of the size of the paper's bigger one, or a multiple of it, and its rows.
-
-    Fewer trees are the first of more.
-
-    Parameters
-    ----------
-    n_trees : int
-    depth : int, optional
-        The largest depth of a tree; that of the paper without it.
-
-    Returns
-    -------
-    Forest, float32 (1279, 11)
-    """
+    """An ensemble of the size of the paper's bigger one, or a multiple of it, and its rows."""
     random = np.random.default_rng(0)
     X = random.normal(size=(ROWS, FEATURES))
     weights = random.normal(size=FEATURES)

@@ -20,16 +20,7 @@ _PI = Decimal(
 
 
 def pg2(forest, x, chosen, below) -> float:
-    """E[(f(x) - f(x'))^2] if x' replaces x in the chosen features (gajewski2025, Eq. 2).
-
-    Parameters
-    ----------
-    forest : Forest of strict trees (left is below the threshold) with one output
-    x : float32 (n_features,)
-    chosen : bool (n_features,)
-    below : sequence of callable, one a feature
-        P(x'_j < cut) of a cut, as a Decimal; features are independent of each other.
-    """
+    """E[(f(x) - f(x'))^2] if x' replaces x in the chosen features (gajewski2025, Eq. 2)."""
     features, edges, masses = np.flatnonzero(chosen), [], []
     for j in features:
         cuts = np.unique(forest.threshold[forest.feature == j])

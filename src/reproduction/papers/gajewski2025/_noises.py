@@ -40,10 +40,7 @@ class Noise(NamedTuple):
 
 
 def make(kind, rng, X, x, sigma) -> Noise:
-    """Noise of one of `KINDS` for the row x; marginal values are those of the rows X.
-
-    The scale of feature by feature noise differs between the features.
-    """
+    """Noise of one of `KINDS` for the row x; marginal values are those of the rows X."""
     d = len(x)
     if kind == "marginal":
         rows = X.astype(np.float64)

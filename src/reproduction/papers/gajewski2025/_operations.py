@@ -12,13 +12,6 @@ def count(forest, X, chosen, sigma) -> np.ndarray:
     An operation is one of these, each a fixed number of additions and multiplications: a node at
     which a factor or a leaf is listed; a side of a leaf that is written into the table; and, of
     every tree, a factor or a sum at one of its nodes for one leaf of a later tree.
-
-    Parameters
-    ----------
-    forest : Forest with one output
-    X : prepared rows (n_pairs, n_features)
-    chosen : bool (n_pairs, n_features)
-    sigma : float
     """
     return np.array(
         [_of_lists(*work_and_sides) for work_and_sides in lists(forest, X, chosen, sigma)]
@@ -26,15 +19,7 @@ def count(forest, X, chosen, sigma) -> np.ndarray:
 
 
 def lists(forest, X, chosen, sigma):
-    """The lists that the kernel works through, pair by pair; the arguments are those of `count`.
-
-    Yields
-    ------
-    work : splitcredit.kernels.prediction_gap.leaf_lists.Work
-        The same memory for all pairs.
-    boxes : int
-        Sides of the boxes of the active leaves.
-    """
+    """The lists that the kernel works through, pair by pair; the arguments are those of `count`."""
     problem = GapProblem(forest, None, sigma, None)
     trees = problem.gap_forest
     rows, tails = problem.with_tails(X, chosen)

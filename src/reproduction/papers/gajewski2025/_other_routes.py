@@ -34,12 +34,6 @@ def parameters(forest, X, y) -> dict[str, tuple[float, float]]:
     A root has as many rows as were drawn for its tree. A leaf's value is eta times the mean
     residual of these rows, which is about that of all rows in the leaf; more so in larger leaves,
     as leaves are chosen by their own rows.
-
-    Parameters
-    ----------
-    forest : Forest of squared errors
-    X : prepared rows (n_rows, n_features)
-    y : float64 (n_rows,)
     """
     n, share = len(y), forest.cover[forest.tree_offsets[:-1]].mean() / len(y)
     error = _K * np.sqrt(share * (1 - share) / n / forest.n_trees)
@@ -95,11 +89,6 @@ def widths_of_ties(forest, retrained, sigma, ks) -> dict[int, float]:
     """How far the mean squared error without the first k features depends on the order of ties.
 
     Of every row all sets of k features are taken that single precision may put first.
-
-    Returns
-    -------
-    dict of int to float
-        By k: the largest error of a row less the least, mean over the rows.
     """
     X = forest.prepare(retrained.test.X)
     n, d = X.shape

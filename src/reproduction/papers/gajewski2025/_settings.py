@@ -55,10 +55,7 @@ def printed_iterations() -> dict[tuple, int]:
 
 
 def recipe_of(dataset: str, model: str, variant: str = PUBLISHED) -> dict:
-    """Recipe of a model, as the experiments have it, for `reproduction.models.fit`.
-
-    Published is what the authors saved, described what appendix A states.
-    """
+    """Recipe of a model, as the experiments have it, for `reproduction.models.fit`."""
     base, experiment = _read("config.yaml"), _read("experiments/gajewski2025_sampling.yaml")
     for block in experiment["sweep"]:
         axes = block.get("zip") or block["grid"]

@@ -1,4 +1,7 @@
-"""Shared by tables 2 to 6: one row a setting, of one split (published) or more (described)."""
+"""Shared by tables 2 to 6: one row a setting, of one split (published) or more (described).
+
+A larger error of tables 4 and 5 is better: the ranking names features that matter more.
+"""
 
 import numpy as np
 import pandas as pd
@@ -14,25 +17,12 @@ ROUNDING = 1e-9
 def over_splits(frames, keys) -> pd.DataFrame:
     """One row a setting: means over the splits, and the range of the splits.
 
-    Parameters
-    ----------
-    frames : list of DataFrame
-        Of experiments: ``variant``, ``data``, ``model``, the keys, ``value``; and, if there are
-        any, ``lead``, ``lead_low`` and ``lead_high`` (over SHAP, with the interval of one split),
-        ``standard_error``, ``row_deviation`` and ``tied``. Of a variant, data set and model that
-        several have, the first counts.
-    keys : list of str
-        Beside variant, data set and model.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, the keys; ``value``, the mean over the splits;
-        ``low`` and ``high``, the least and the largest of one split; ``deviation`` over the splits
-        and ``n_splits``; and the means of the others. The mean of intervals is wider than an
-        interval of the mean.
+    Columns: ``variant``, ``dataset``, ``model`` and `keys`; ``value``, ``low``, ``high``,
+    ``deviation``, ``n_splits``; if metrics give it, ``lead`` over SHAP, with the mean 95 % interval
+    of a split, which they call low and high, as ``lead_low`` and ``lead_high``.
     """
-    rows = _first_of_each(frames).rename(columns={"data": "dataset"})
+    names = {"data": "dataset", "low": "lead_low", "high": "lead_high"}
+    rows = _first_of_each(frames).rename(columns=names)
     means = ["lead", "lead_low", "lead_high", "standard_error", "row_deviation", "tied"]
     grouped = rows.groupby([*_SETTING, *keys], sort=False)
     columns = {"value": ("value", "mean"), "low": ("value", "min"), "high": ("value", "max")}
@@ -51,29 +41,8 @@ def _first_of_each(frames):
     return pd.concat(first_rows, ignore_index=True)
 
 
-def with_lead(frame) -> pd.DataFrame:
-    """Rename the interval of the lead, which metrics call low and high."""
-    return frame.rename(columns={"low": "lead_low", "high": "lead_high"})
-
-
 def with_ranges(table, names, of_cause) -> pd.DataFrame:
-    """Add the range of a value that both print, by a cause, and the lead give.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Columns of the printed cells, ``variant``, ``value`` and ``lead``.
-    names : tuple of str
-        Printed tables that have its cells.
-    of_cause : callable
-        Takes printed values, and gives the ends of ours that the cause allows.
-
-    Returns
-    -------
-    DataFrame
-        ``cause_low`` and ``cause_high``, missing for variant published. A value is also that of
-        SHAP and the lead over it, and SHAP's that of another ranking less its lead.
-    """
+    """Add the range of a value that both print, by a cause, and the lead give."""
     cells = [cell for name in names for cell in printed("gajewski2025", name)]
     keys = list(cells[0][0])
     texts = {tuple(cell[key] for key in keys): float(text) for cell, text in cells}
@@ -94,10 +63,7 @@ def with_ranges(table, names, of_cause) -> pd.DataFrame:
 
 
 def counted(statement, variant, measured, rows, limit, kind, **options) -> dict:
-    """A finding that counts the settings in which something holds, given as booleans.
-
-    `options` are further arguments of `finding`.
-    """
+    """A finding that counts the settings in which something holds, given as booleans."""
     measured = f"{measured}, of {len(rows)}"
     return finding(statement, variant, measured, rows.sum(), limit, kind, **options)
 

@@ -34,21 +34,11 @@ PAIRS = 20000
 def compute(inputs, recipes, recorded) -> pd.DataFrame:
     """Parameters and sizes that the text states, as they are behind the printed numbers.
 
-    Parameters
-    ----------
-    recipes : dict of str to dict
-        Data recipes.
-    recorded : path
-        ``authors_models.csv``: what identifies the models that the authors saved.
-
-    Returns
-    -------
-    DataFrame
-        ``variant`` (published), ``dataset``, ``model``, ``quantity``, ``value``: of the models
-        ``eta``, ``subsample``, ``max_depth`` and ``n_trees``, ``nan`` if they were not found; of
-        the data ``n_rows``, training and test together, ``n_features``, and ``n_pairs``, the pairs
-        of a row and a set that errors are means over. ``expected_low`` and ``expected_high``: where
-        the same number lies by another route, see `_expected`.
+    Columns: ``variant`` (published), ``dataset``, ``model``, ``quantity``, ``value``: of the models
+    ``eta``, ``subsample``, ``max_depth`` and ``n_trees``, ``nan`` if they were not found; of the
+    data ``n_rows``, training and test together, ``n_features``, and ``n_pairs``, the pairs of a row
+    and a set that errors are means over. ``expected_low`` and ``expected_high``: where the same
+    number lies by another route, see `_expected`.
     """
     saved: dict = {}
     for row in storage.read_rows(recorded):

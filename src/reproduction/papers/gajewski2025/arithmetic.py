@@ -38,25 +38,18 @@ _COLORS = dict(zip(GREEDY, (COLORS["blue"], COLORS["orange"], COLORS["green"]), 
 def compute(inputs) -> pd.DataFrame:
     """Ties, changed rankings, and printed cells, for each arithmetic.
 
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``model``, ``arithmetic``, ``sigma`` (missing where all count together),
-        ``quantity``, ``k``, ``value``, ``n``. Quantities:
-
-        - ``tied``: share of the n rows in which another feature would have done as well in place k;
-        - ``set``, ``order``: share of the n rows in which the first k features, or they and their
-          order, are others than in double precision; ``order`` at the last k is any change at all;
-        - ``tied steps``: share of all steps of the n rows but the last, which has no choice;
-        - ``cells as printed``: how many of n printed cells are reproduced, of table 2 (single
-          trees; k is 2), 3 (k is 3) or 6;
-        - ``cells that need it``: those of them that none of the arithmetics before reproduces:
-          double precision and then single precision, both with ties by index, and then the recorded
-          order, which was read from the authors' own rankings. Rows of data set and model ``all``
-          are sums;
-        - ``PGI2 of double's``: mean PGI2 over the n rows, as a share of that of the rankings in
-          double precision, measured with the ranking's own noise; ``least`` and ``most`` with any
-          of the three; single trees.
+    Columns: ``dataset``, ``model``, ``arithmetic``, ``sigma`` (missing where all count together),
+    ``quantity``, ``k``, ``value``, ``n``. Quantities: ``tied``: share of the n rows in which
+    another feature would have done as well in place k; ``set``, ``order``: share of the n rows in
+    which the first k features, or they and their order, are others than in double precision;
+    ``order`` at the last k is any change at all; ``tied steps``: share of all steps of the n rows
+    but the last, which has no choice; ``cells as printed``: how many of n printed cells are
+    reproduced, of table 2 (single trees; k is 2), 3 (k is 3) or 6; ``cells that need it``: those of
+    them that none of the arithmetics before reproduces: double precision and then single precision,
+    both with ties by index, and then the recorded order, which was read from the authors' own
+    rankings. Rows of data set and model ``all`` are sums; ``PGI2 of double's``: mean PGI2 over the
+    n rows, as a share of that of the rankings in double precision, measured with the ranking's own
+    noise; ``least`` and ``most`` with any of the three; single trees.
     """
     frames = {
         name.partition("/")[2]: _named(frame[frame["variant"] != ALL_ROWS])

@@ -8,31 +8,33 @@ error in the grid. Both are fitted anew on folds of shuffled rows, by which neit
 import numpy as np
 import pandas as pd
 
-from reproduction.papers.gajewski2025 import _folds
-from reproduction.papers.gajewski2025._settings import DESCRIBED, recipe_of
+from reproduction.papers import around, finding
+from reproduction.papers.gajewski2025._settings import DATASETS, DESCRIBED, MODELS, recipe_of
 
 ERRORS = "gajewski2025_chosen/shuffled_error"
+PARAMETERS = ["max_depth", "learning_rate", "subsample"]
+# Standard errors to either side of a difference.
+K = 2
+# The same number by two ways, off by roundings.
+_ROUNDING = 1e-9
 
 
 def compute(inputs) -> pd.DataFrame:
     """Mean errors of both sets of parameters, and the excess of the error of the text's.
 
-    Returns
-    -------
-    DataFrame
-        ``quantity``, ``dataset``, ``model``. For ``RMSE``: ``chosen``, ``text`` or ``grid``; the
-        parameters; ``value``, the mean over the folds, in units of the target, and ``n_folds``.
-        For ``excess``: ``value``, ``low`` and ``high``, see `_folds.excess`.
+    Columns: ``quantity``, ``dataset``, ``model``. For ``RMSE``: ``chosen``, ``text`` or ``grid``;
+    the parameters; ``value``, the mean over the folds, in units of the target, and ``n_folds``. For
+    ``excess``: ``value``, ``low`` and ``high``, see `excess`.
     """
-    rows = _folds.named(inputs[ERRORS])
-    key = ["dataset", "model", *_folds.PARAMETERS]
+    rows = named(inputs[ERRORS])
+    key = ["dataset", "model", *PARAMETERS]
     means = rows.groupby(key, sort=False)["value"].agg(["mean", "size"]).reset_index()
     means = means.rename(columns={"mean": "value", "size": "n_folds"})
     for (dataset, model), rows_of_model in means.groupby(["dataset", "model"], sort=False):
-        is_text = _folds.at(rows_of_model, recipe_of(dataset, model, DESCRIBED))
+        is_text = at(rows_of_model, recipe_of(dataset, model, DESCRIBED))
         means.loc[rows_of_model.index, "chosen"] = np.where(is_text, "text", "grid")
-    excess = _folds.excess(rows).assign(quantity="excess")
-    table = pd.concat([means.assign(quantity="RMSE"), excess], ignore_index=True)
+    tables = [means.assign(quantity="RMSE"), excess(rows).assign(quantity="excess")]
+    table = pd.concat(tables, ignore_index=True)
     columns = ["quantity", *key, "chosen", "value", "low", "high", "n_folds"]
     return table[columns].astype({"max_depth": "Int64", "n_folds": "Int64"})
 
@@ -41,5 +43,55 @@ def statements(table):
     """s25: the parameters minimize the squared error."""
     errors = table[table["quantity"] == "RMSE"]
     of = errors.pivot(index=["dataset", "model"], columns="chosen", values="value")
-    excess = table[table["quantity"] == "excess"]
-    return _folds.findings(excess, of["text"] / of["grid"] - 1, "best of the grid, new folds")
+    rows = table[table["quantity"] == "excess"]
+    return findings(rows, of["text"] / of["grid"] - 1, "best of the grid, new folds")
+
+
+def named(errors) -> pd.DataFrame:
+    """A table of `cross_validated_error` with the columns ``dataset`` and `PARAMETERS`."""
+    columns = {"data": "dataset", **{f"model.{name}": name for name in PARAMETERS}}
+    return errors.rename(columns=columns)
+
+
+def at(rows, recipe) -> np.ndarray:
+    """Whether each row has the parameters of a recipe, bool (n_rows,)."""
+    return (rows[PARAMETERS] == [recipe[p] for p in PARAMETERS]).all(axis=1).to_numpy()
+
+
+def excess(rows) -> pd.DataFrame:
+    """Excess of the error at the stated parameters over the least error."""
+    excesses = []
+    for dataset in DATASETS:
+        for model in MODELS:
+            rows_of_model = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
+            is_text = at(rows_of_model, recipe_of(dataset, model, DESCRIBED))
+            other_errors = rows_of_model[~is_text].pivot(
+                index=["shuffle", "fold"], columns=PARAMETERS, values="value"
+            )
+            best = other_errors.mean().idxmin()
+            text_errors = rows_of_model[is_text].set_index(["shuffle", "fold"])["value"]
+            differences = (text_errors - other_errors[best]).to_numpy() / other_errors[best].mean()
+            share = (
+                1 / len(differences)
+                + rows_of_model["n_held_out"].sum() / rows_of_model["n_training"].sum()
+            )
+            value, error = differences.mean(), K * np.sqrt(share * differences.var(ddof=1))
+            excesses.append((dataset, model, value, *around(value, error)))
+    return pd.DataFrame(excesses, columns=["dataset", "model", "value", "low", "high"])
+
+
+def findings(table, expected, where):
+    """s25 of each row of `excess`; `where` begins the names of the variants."""
+    measured = (
+        "mean cross-validated RMSE at the stated parameters less that at the best others, as a "
+    )
+    measured += "share"
+    reading = (
+        "what minimizes the error has none above that of other parameters, on our folds; the "
+        f"interval is {K} standard errors over folds, corrected for the rows that they share"
+    )
+    for row in table.to_dict("records"):
+        key = row["dataset"], row["model"]
+        options = {"reading": reading, "interval": (row["low"], row["high"])}
+        options |= {"possible": (-1, None), "expected": around(expected[key], _ROUNDING)}
+        yield finding("s25", f"{where}, {key[0]}, {key[1]}", measured, row["value"], 0, **options)

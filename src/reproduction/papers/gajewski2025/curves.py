@@ -41,20 +41,11 @@ _COLUMNS += ["standard_error", "exact_mean", "zero_share", "n_pairs"]
 def compute(inputs, dataset: str, model: str, sigmas: list[float] | None = None) -> pd.DataFrame:
     """The curves of one model.
 
-    Parameters
-    ----------
-    dataset, model : str
-    sigmas : sequence of float, optional
-        Standard deviations of the noise; all without it.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``: published is the model that the authors saved, on their split, described one
-        with the parameters that the text states, on a split of our own; ``dataset``, ``model``,
-        ``sigma``, ``method``, ``iterations``; ``value``, the NMAE, a share of the mean exact gap;
-        ``standard_error``; ``exact_mean``, in squared units of the target; ``zero_share`` of the
-        exact gaps are 0; ``n_pairs``.
+    Columns: ``variant``: published is the model that the authors saved, on their split, described
+    one with the parameters that the text states, on a split of our own; ``dataset``, ``model``,
+    ``sigma``, ``method``, ``iterations``; ``value``, the NMAE, a share of the mean exact gap;
+    ``standard_error``; ``exact_mean``, in squared units of the target; ``zero_share`` of the exact
+    gaps are 0; ``n_pairs``.
     """
     rows = inputs[ERRORS].rename(columns={"data": "dataset"})
     rows = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
@@ -143,7 +134,7 @@ def statements(table):
         yield from [
             _power(name, rows),
             *_quasi(name, rows),
-            *_zeros(name, rows, N_FEATURES[dataset]),
+            _zeros(name, rows, N_FEATURES[dataset]),
             _fall(name, rows),
         ]
 
@@ -171,18 +162,12 @@ def _power(name, rows):
     deviation = np.abs(weights @ np.log(value) - POWER)
     weighted = weights[:, None] * error / value
     errors = K * np.sqrt(np.einsum("is,ij,js->s", weighted, _shared(rows), weighted))
-    return finding(
-        "s02",
-        name,
-        "largest |slope + 1/2| of log NMAE of Monte Carlo against log iterations, over sigma",
-        deviation.max(),
-        HALF_DIGIT,
-        basis="rounding",
-        reason="half a unit of the first decimal of the power 1/2; the interval is "
-        f"{K} standard errors of each NMAE, over streams of noise",
-        interval=(np.maximum(deviation - errors, 0).max(), (deviation + errors).max()),
-        possible=NOT_NEGATIVE,
-    )
+    measured = "largest |slope + 1/2| of log NMAE of Monte Carlo against log iterations, over sigma"
+    reason = "half a unit of the first decimal of the power 1/2; the interval is "
+    reason += f"{K} standard errors of each NMAE, over streams of noise"
+    options = {"reason": reason, "possible": NOT_NEGATIVE}
+    options["interval"] = np.maximum(deviation - errors, 0).max(), (deviation + errors).max()
+    return finding("s02", name, measured, deviation.max(), HALF_DIGIT, **options)
 
 
 def _quasi(name, rows):
@@ -205,7 +190,7 @@ def _quasi(name, rows):
     gain = mc - qmc
     lead, error = gain[0] - gain[1:], np.hypot(of_gain[0], of_gain[1:])
     measured = "gain of quasi-Monte Carlo at the fewest iterations less that at others, the least"
-    especially = {"basis": "our reading", "reason": f'"especially", as a difference; {reason}'}
+    especially = {"reading": f'"especially", as a difference; {reason}'}
     ranges = {**especially, "possible": (-mc.max(), mc.max())}
     yield judged(f"{name}, difference", measured, lead, error, 0.0, **ranges)
     few_over_many = ratio[0] / ratio[-1]
@@ -213,7 +198,7 @@ def _quasi(name, rows):
     measured = "ratio of the NMAE at the fewest iterations over that at the most, least over sigma"
     # By these powers the ratio at the fewest is that at the most times this at least.
     ranges = {"possible": NOT_NEGATIVE, "expected": ((few / many) ** 0.5, 1)}
-    ranges |= {**especially, "reason": f'"especially", as a ratio; {reason}'}
+    ranges |= {"reading": f'"especially", as a ratio; {reason}'}
     yield judged(f"{name}, ratio", measured, few_over_many, error, 1.0, **ranges)
 
 
@@ -221,37 +206,23 @@ def _zeros(name, rows, n_features):
     of_sigma = rows.groupby("sigma")[["zero_share", "n_pairs"]].first().sort_index()
     share = of_sigma["zero_share"].to_numpy()
     error = K * np.sqrt(share * (1 - share) / of_sigma["n_pairs"].to_numpy())
-    interval = f"the interval is {K} standard errors over pairs"
-    yield finding(
-        "s26",
-        name,
-        f"share of exact gaps that are 0, at sigma {of_sigma.index[0]}",
-        share[0],
-        OFTEN,
-        "at least",
-        basis="our reading",
-        reason=f"often is taken as one pair in ten; {interval}",
-        interval=around(share[0], error[0]),
-        possible=SHARE,
+    measured = f"share of exact gaps that are 0, at sigma {of_sigma.index[0]}"
+    reading = f"often is taken as one pair in ten; the interval is {K} standard errors over pairs"
+    options = {"reading": reading, "interval": around(share[0], error[0]), "possible": SHARE}
+    if rows["model"].iloc[0] == "bigger":
         # A gap that is 0 for wider noise is so for this; and if trees split on nearly all features,
         # nearly all sets without a split have one feature, as one pair in `n_features` has.
-        expected=(share[-1], 1 / n_features) if rows["model"].iloc[0] == "bigger" else None,
-    )
+        options["expected"] = share[-1], 1 / n_features
+    return finding("s26", name, measured, share[0], OFTEN, "at least", **options)
 
 
 def _fall(name, rows):
     value, error = _wide(rows, "value"), _wide(rows, "standard_error")
     ratio = value[:, -1] / value[:, 0]
     of_ratio = K * ratio * np.hypot(*np.moveaxis((error / value)[:, [0, -1]], 1, 0))
-    return finding(
-        "s27",
-        name,
-        "NMAE at the most iterations over that at the fewest, largest over sigma and methods",
-        ratio.max(),
-        1,
-        basis="our reading",
-        reason='"overall": from the fewest iterations to the most; the interval is '
-        f"{K} standard errors of each NMAE",
-        interval=((ratio - of_ratio).max(), (ratio + of_ratio).max()),
-        possible=NOT_NEGATIVE,
-    )
+    measured = "NMAE at the most iterations over that at the fewest, largest over sigma and methods"
+    reading = '"overall": from the fewest iterations to the most; the interval is '
+    reading += f"{K} standard errors of each NMAE"
+    options = {"reading": reading, "possible": NOT_NEGATIVE}
+    options["interval"] = (ratio - of_ratio).max(), (ratio + of_ratio).max()
+    return finding("s27", name, measured, ratio.max(), 1, **options)

@@ -20,25 +20,42 @@ from reproduction import datasets
 from reproduction.figures import COLORS, panels
 from reproduction.metrics.sampling_error import N_STREAMS, pairs, standard_errors
 from reproduction.models import fit
-from reproduction.papers import finding
-from reproduction.papers.gajewski2025 import _clocks, _equal_time
+from reproduction.papers import finding, of_size
+from reproduction.papers.gajewski2025 import _clocks
 from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     METHODS,
     MODELS,
     NMAE,
+    PRINTED_METHODS,
     PUBLISHED,
+    SHARE,
     SIGMAS,
+    counts,
     printed_iterations,
     recipe_of,
 )
 from reproduction.papers.gajewski2025.curves import ERRORS
 from reproduction.parameters import Count
+from splitcredit.kernels.compiled import threads
 from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap.exact_gap import pg2
 from splitcredit.prediction_gap.noise import noise_pool
 from splitcredit.prediction_gap.sampling import COUNTS, nmae, pg2_sampled
 
+# Introduction: about so much at equal time, and half a unit of its last digit.
+STATED = {
+    ("single", "mc"): (0.13, 0.005),
+    ("single", "halton"): (0.05, 0.005),
+    ("bigger", "mc"): (0.01, 0.005),
+    ("bigger", "halton"): (0.002, 0.0005),
+}
+# An error that one notices, as a share of the mean gap.
+NOTICEABLE = 0.005
+# Standard errors to either side of a value.
+K = 3
+# Powers of the iterations with which the errors fall, at least and at most.
+POWERS = {"mc": (0.5, 0.5), "halton": (0.5, 1.0)}
 PRINTED = "printed iterations"
 CLOSEST = "our clock, closest of the 13 counts, fresh noise"
 NO_SETUP = "our clock, any count, fresh noise, set-up of a pair left out"
@@ -51,7 +68,7 @@ FACTOR = 2
 _KEY = ["dataset", "model", "sigma"]
 _COLUMNS = ["part", *_KEY, "method", "comparison", "noise", "value", "low", "high"]
 _WORDS = (
-    f"the interval is {_equal_time.K} standard errors of each NMAE at the least and the largest "
+    f"the interval is {K} standard errors of each NMAE at the least and the largest "
     "count over the turns of the clock"
 )
 
@@ -59,36 +76,15 @@ _WORDS = (
 def compute(inputs, recipes, timed_pairs: Count, repeats: Count, n_pairs: Count) -> pd.DataFrame:
     """Seconds, iterations of equal time and their errors.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_sampling/sampling_error``: errors at the printed numbers of iterations.
-    recipes : dict of str to dict
-        Data recipes; the rows of the test are the authors', and the models those of variant
-        published.
-    timed_pairs : int
-        Pairs of a row and a set that are timed together.
-    repeats : int
-        Turns of the clock.
-    n_pairs : int
-        Pairs over which errors are taken.
-
-    Returns
-    -------
-    DataFrame
-        ``part``, ``dataset``, ``model``, ``sigma``, ``method`` (``exact``, ``mc``, ``halton``),
-        ``comparison``, ``noise``; ``value``, and ``low`` and ``high`` over the turns. By part:
-
-        - ``a pair`` and ``a sample``: CPU seconds of the exact algorithm a pair; of sampling a
-          pair, without its samples, and a sample;
-        - ``iterations`` and ``nmae`` of each of `COMPARISONS`, and ``nmae`` at the printed
-          iterations, missing if it was not computed; low and high of an NMAE have 3 standard errors
-          of draws on top;
-        - ``accurate``: seconds until sampling of shared noise has an NMAE of 0.001, or those of the
-          most iterations if these do not suffice, over the seconds of the exact algorithm.
+    Columns: ``part``, ``dataset``, ``model``, ``sigma``, ``method`` (``exact``, ``mc``,
+    ``halton``), ``comparison``, ``noise``; ``value``, and ``low`` and ``high`` over the turns. By
+    part: ``a pair`` and ``a sample``: CPU seconds of the exact algorithm a pair; of sampling a
+    pair, without its samples, and a sample; ``iterations`` and ``nmae`` of each of `COMPARISONS`,
+    and ``nmae`` at the printed iterations, missing if it was not computed; low and high of an NMAE
+    have 3 standard errors of draws on top; ``accurate``: seconds until sampling of shared noise has
+    an NMAE of 0.001, or those of the most iterations if these do not suffice, over the seconds of
+    the exact algorithm.
     """
-    from splitcredit.kernels.compiled import threads
-
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
     errors = errors[errors["variant"] == PUBLISHED].set_index([*_KEY, "method"]).sort_index()
     rows = []
@@ -132,19 +128,7 @@ def _of_model(key, forest, X, errors, timed_pairs, repeats, n_pairs):
 
 
 def equal_time(comparison, seconds, method) -> np.ndarray:
-    """Numbers of iterations that take as long as the exact algorithm, at each turn; 1 at least.
-
-    Parameters
-    ----------
-    comparison : str, of `COMPARISONS`
-    seconds : dict
-        See `_clocks.of_setting`.
-    method : str
-
-    Returns
-    -------
-    int64 (n_turns,)
-    """
+    """Numbers of iterations that take as long as the exact algorithm, at each turn; 1 at least."""
     exact = seconds["exact"]
     a_pair, a_sample = seconds[_clocks.SHARED if comparison == SHARED else _clocks.FRESH, method]
     if comparison == CLOSEST:
@@ -171,7 +155,7 @@ def _errors(forest, X, sets, exact, sigma, method, counts):
     pool = noise_pool(method, X.shape[1], all_counts[-1], N_STREAMS, 1)
     estimates = pg2_sampled(forest, X, sets, all_counts, scale=sigma, pool=pool)
     values = dict(zip(all_counts, nmae(estimates, exact), strict=True))
-    errors = dict(zip(all_counts, _equal_time.K * standard_errors(estimates, exact), strict=True))
+    errors = dict(zip(all_counts, K * standard_errors(estimates, exact), strict=True))
     intervals = {}
     for comparison, count in counts.items():
         ends = [int(count[name]) for name in ("low", "value", "high")]
@@ -187,7 +171,7 @@ def _printed(errors, count):
     if count not in errors.index:
         return {"value": np.nan, "low": np.nan, "high": np.nan}
     value, error = errors.loc[count, ["value", "standard_error"]]
-    half_width = _equal_time.K * error
+    half_width = K * error
     return {"value": value, "low": value - half_width, "high": value + half_width}
 
 
@@ -284,7 +268,7 @@ def statements(table):
         errors = rows[rows["part"] == "nmae"]
         iterations = rows[rows["part"] == "iterations"]
         prediction = _predicted(table, comparison)
-        yield from _equal_time.findings(errors, comparison, _WORDS, prediction)
+        yield from findings(errors, comparison, _WORDS, prediction)
         more = _more_iterations(iterations, comparison)
         yield more | {"expected": _no_more_by_seconds(table, comparison)}
     accurate = table[table["part"] == "accurate"]
@@ -298,14 +282,14 @@ def statements(table):
         "is the range over the turns of the clock"
     )
     interval = smallest["low"], smallest["high"]
-    options = {"basis": "our reading", "reason": reason, "interval": interval}
+    options = {"reading": reason, "interval": interval}
     options["possible"] = 0, FACTOR * _seconds_of(table, SHARED, COUNTS[-1]).min()
     yield finding("s33", "our clock", measured, smallest["value"], 1, "at least", **options)
 
 
 def _more_iterations(rows, comparison):
     by_model = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
-    return _equal_time.exceptions(
+    return exceptions(
         "s34",
         comparison,
         "settings in which the bigger model has no more iterations",
@@ -317,10 +301,7 @@ def _more_iterations(rows, comparison):
 
 
 def _predicted(table, comparison):
-    """Errors that follow from those at other iterations, by the powers of the methods.
-
-    The others are the printed ones or the closest of the 13 counts, whichever is nearer.
-    """
+    """Errors that follow from those at other iterations, by the powers of the methods."""
     keys = [*_KEY, "method", "comparison"]
     iterations, errors = (
         table[table["part"] == part].set_index(keys)["value"].to_dict()
@@ -334,9 +315,8 @@ def _predicted(table, comparison):
         if comparison != CLOSEST:
             others[iterations[(*key, CLOSEST)]] = errors[(*key, CLOSEST)]
         nearest = min(others, key=lambda other: abs(np.log(other / count)))
-        low, high = _equal_time.predicted(key[-1], others[nearest], nearest, count)
-        slack = _equal_time.slack(count)
-        low, high = low / slack, min(high * slack, NMAE[1])
+        low, high = predicted(key[-1], others[nearest], nearest, count)
+        low, high = low / slack(count), min(high * slack(count), NMAE[1])
         row = dict(zip(keys, key, strict=False))
         rows.append({**row, "value": (low * high) ** 0.5, "low": low, "high": high})
     return pd.DataFrame(rows)
@@ -372,3 +352,94 @@ def _no_more_by_seconds(table, comparison):
     counts = pd.DataFrame(counts).T.rename_axis([*_KEY, "method"]).unstack("model")
     no_more = [(counts[end, "bigger"] <= counts[end, "single"]).sum() for end in (0, 1)]
     return float(no_more[0]), float(no_more[1])
+
+
+# What the paper states of errors at equal time, judged at the iterations of one comparison.
+
+
+def slack(iterations) -> float:
+    """Factor up to which an error that is predicted from that at other iterations is right.
+
+    Errors of few iterations have not yet the power of many; a tenth is for their standard errors.
+    """
+    return 1.1 + iterations**-0.5
+
+
+def predicted(method, value, others, iterations) -> tuple[float, float]:
+    """Least and largest error at some iterations by its power, from `value` at others."""
+    ends = [value * (others / iterations) ** power for power in POWERS[method]]
+    return min(ends), max(ends)
+
+
+def findings(rows, comparison, interval, prediction=None) -> list[dict]:
+    """s05 to s07, s31 and s32 of one comparison of times.
+
+    `interval` says what low and high of the rows are. `prediction` is like `rows`, with the errors
+    that follow from the numbers of iterations: the causes on file say that these decide. All but
+    s31 then expect what it gives.
+    """
+    measured = [*_judged(rows, comparison, interval)]
+    if prediction is not None:
+        for f, of_causes in zip(measured, _judged(prediction, comparison, interval), strict=True):
+            f["expected"] = None if f["statement"] == "s31" else of_causes["interval"]
+    return measured
+
+
+def _judged(rows, comparison, words):
+    for (model, method), (claimed, half_digit) in STATED.items():
+        of_method = rows[(rows["model"] == model) & (rows["method"] == method)]
+        median, low, high = (of_method[name].median() for name in ("value", "low", "high"))
+        variant = f"{comparison}, {model}, {PRINTED_METHODS[method]}"
+        measured = f"|median NMAE over data sets and sigmas - {claimed}|"
+        options = {"reason": f"half a unit of the last stated digit; {words}", "possible": NMAE}
+        options["interval"] = of_size(low - claimed, high - claimed)
+        yield finding("s05", variant, measured, abs(median - claimed), half_digit, **options)
+    by_model = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
+    bigger, single = (by_model.xs(model, axis=1, level="model") for model in ("bigger", "single"))
+    measured = "settings in which the bigger model has the smaller NMAE"
+    reading = f'"generally": in most settings; {words}'
+    yield _mostly("s06", comparison, measured, reading, bigger, single)
+    mc = rows[rows["method"] == "mc"]
+    measured = f"steps from one sigma to the next at which {METHODS['mc']}'s NMAE does not fall"
+    for model, of_model in mc.groupby("model", sort=False):
+        arrays = {
+            name: of_model.pivot(index="dataset", columns="sigma", values=name).to_numpy()
+            for name in ("low", "value", "high")
+        }
+        rises = [arrays[a][:, 1:] >= arrays[b][:, :-1] for a, b in _COMPARED]
+        yield exceptions("s07", f"{comparison}, {model}", measured, words, *rises)
+    smallest = mc.loc[mc["value"].idxmin()]
+    measured = f"smallest NMAE of {METHODS['mc']} over models, data sets and sigmas"
+    reading = (
+        "half a percent of the mean gap is what the last digit of the introduction's errors of "
+    )
+    options = {"reading": f"{reading}{METHODS['mc']} shows; {words}", "possible": NMAE}
+    options["interval"] = smallest["low"], smallest["high"]
+    place = ("s31", comparison, measured, smallest["value"], NOTICEABLE, "at least")
+    yield finding(*place, **options)
+    by_method = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
+    halton, mc = (by_method.xs(method, axis=1, level="method") for method in ("halton", "mc"))
+    measured = "settings in which quasi-Monte Carlo has the smaller NMAE"
+    reading = f"an edge is a smaller error in most settings; {words}"
+    yield _mostly("s32", comparison, measured, reading, halton, mc)
+
+
+# Columns that are compared where the first must be smaller: for certain exceptions, for exceptions
+# of the values, and for possible exceptions.
+_COMPARED = (("low", "high"), ("value", "value"), ("high", "low"))
+
+
+def exceptions(statement, variant, measured, words, certain, counted, possible) -> dict:
+    """A finding that nothing is an exception: booleans for certain, counted and possible ones."""
+    n = np.size(counted)
+    options = {"basis": "monte-carlo", "reason": f"the words name no exception; {words}"}
+    options |= {"interval": (np.sum(certain), np.sum(possible)), "possible": counts(n)}
+    return finding(statement, variant, f"{measured}, of {n}", np.sum(counted), 0, **options)
+
+
+def _mostly(statement, comparison, measured, reading, smaller, larger):
+    """A finding that one error is smaller than the other in most settings."""
+    possible, share, certain = ((smaller[a] < larger[b]).mean() for a, b in _COMPARED)
+    options = {"reading": reading, "interval": (certain, possible), "possible": SHARE}
+    measured = f"share of {len(smaller)} {measured}"
+    return finding(statement, comparison, measured, share, 0.5, "at least", **options)

@@ -5,9 +5,9 @@ Optional: it fits 12 000 models. `chosen_parameters` compares its best parameter
 
 import pandas as pd
 
-from reproduction.papers.gajewski2025 import _folds
-from reproduction.papers.gajewski2025._folds import PARAMETERS
+from reproduction.papers.gajewski2025 import chosen_parameters as folds
 from reproduction.papers.gajewski2025._settings import DATASETS, DESCRIBED, MODELS, recipe_of
+from reproduction.papers.gajewski2025.chosen_parameters import PARAMETERS
 
 ERRORS = "gajewski2025_grid_search/cross_validated_error"
 
@@ -15,22 +15,19 @@ ERRORS = "gajewski2025_grid_search/cross_validated_error"
 def compute(inputs) -> pd.DataFrame:
     """Cross-validated errors, the best first.
 
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``model``, ``rank`` (1 is the best of its model), ``max_depth``,
-        ``learning_rate``, ``subsample``; ``value``, the mean RMSE over the folds, and its
-        ``deviation`` over them, in units of the target; ``chosen``: ``text`` at the parameters that
-        appendix A states, ``saved`` at those of the model that the authors saved, ``text, saved``
-        at both. The number of trees is that of the recipe, 40 and 1. At the parameters of the text
-        ``excess``, with ``low`` and ``high``: see `_folds.excess`.
+    Columns: ``dataset``, ``model``, ``rank`` (1 is the best of its model), ``max_depth``,
+    ``learning_rate``, ``subsample``; ``value``, the mean RMSE over the folds, and its ``deviation``
+    over them, in units of the target; ``chosen``: ``text`` at the parameters that appendix A
+    states, ``saved`` at those of the model that the authors saved, ``text, saved`` at both. The
+    number of trees is that of the recipe, 40 and 1. At the parameters of the text ``excess``, with
+    ``low`` and ``high``: see `chosen_parameters.excess`.
     """
-    fits = _folds.named(inputs[ERRORS])
+    fits = folds.named(inputs[ERRORS])
     grouped = fits.groupby(["dataset", "model", *PARAMETERS], sort=False)["value"]
     rows = grouped.agg(value="mean", deviation="std").reset_index()
     rows["rank"] = rows.groupby(["dataset", "model"])["value"].rank(method="first").astype(int)
     rows["chosen"] = ""
-    excess = _folds.excess(fits).set_index(["dataset", "model"])
+    excess = folds.excess(fits).set_index(["dataset", "model"])
     for dataset in DATASETS:
         for model in MODELS:
             recipes = {
@@ -39,7 +36,7 @@ def compute(inputs) -> pd.DataFrame:
             }
             of_model = (rows["dataset"] == dataset) & (rows["model"] == model)
             for name, recipe in recipes.items():
-                is_recipe = of_model & _folds.at(rows, recipe)
+                is_recipe = of_model & folds.at(rows, recipe)
                 labels = rows["chosen"].where(rows["chosen"] == "", rows["chosen"] + ", ") + name
                 rows["chosen"] = rows["chosen"].mask(is_recipe, labels)
                 if name == "text":
@@ -57,4 +54,4 @@ def statements(table):
     least = table[~of_text].groupby(keys)["value"].min()
     excess = table[of_text].set_index(keys)["value"] / least - 1
     rows = table[of_text].assign(value=table["excess"])
-    return _folds.findings(rows, excess, "whole grid, folds in order")
+    return folds.findings(rows, excess, "whole grid, folds in order")

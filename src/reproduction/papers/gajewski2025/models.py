@@ -17,17 +17,9 @@ _SETTING = ["variant", "dataset", "model", "quantity"]
 def compute(inputs, recorded=None) -> pd.DataFrame:
     """Quantities that describe the models.
 
-    Parameters
-    ----------
-    recorded : path, optional
-        ``authors_models.csv``: the same quantities of the models that the authors saved.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, ``quantity``; ``value``: a number (the mean over the
-        splits) or text (missing if the splits differ); ``low`` and ``high`` over the splits;
-        ``n_splits``; ``authors``, that of the saved model, beside variant published alone.
+    Columns: ``variant``, ``dataset``, ``model``, ``quantity``; ``value``: a number (the mean over
+    the splits) or text (missing if the splits differ); ``low`` and ``high`` over the splits;
+    ``n_splits``; ``authors``, that of the saved model, beside variant published alone.
     """
     rows = pd.concat([inputs[name] for name in INPUTS], ignore_index=True)
     rows = rows.rename(columns={"data": "dataset"})

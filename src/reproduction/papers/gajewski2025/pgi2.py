@@ -18,7 +18,7 @@ from reproduction.papers.gajewski2025._settings import (
     SHARE,
     counts,
 )
-from reproduction.papers.gajewski2025._tables import counted, over_splits, with_lead, with_ranges
+from reproduction.papers.gajewski2025._tables import counted, over_splits, with_ranges
 
 KEYS = ["sigma_metric", "ranking"]
 _SETTING = ["variant", "dataset", "model", *KEYS]
@@ -39,33 +39,23 @@ CAN_ALTER = '"can alter": in one row of a hundred at least, measured on the same
 def compute(inputs) -> pd.DataFrame:
     """Mean PGI2, its share of the largest that any ranking has, and agreement with PGI.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``pgi2`` of experiments, of which the first counts where several have a variant of a model;
-        and, if there are, ``pgi2_optimum`` and ``pgi_agreement``.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, ``sigma_metric``, ``ranking``; ``value`` in squared
-        units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
-        with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split;
-        ``of_published``, the value over that of variant published; ``row_deviation`` over the rows
-        of a split; ``cause_low`` and ``cause_high``, see `_tables.with_ranges`. With the other
-        inputs also, as means over the splits, ``of_optimum``, the share of the optimum, missing
-        where there are too many features for all orders; of the shares of single rows the ``least``
-        of all splits, ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1;
-        ``first_best``, the share of the rows in which no other single feature has a larger PG2 than
-        the first; ``spearman``, the correlation of PGI and PGI2 over the rows; ``alike``, the share
-        of the rows in which both put the same first, this ranking or SHAP's; and ``swapped``, the
-        share in which the square of sampled gaps puts the other one first than their absolute
-        values. ``optimum_rows`` and ``swapped_rows`` count the rows of all splits behind these
-        shares.
+    Columns: ``variant``, ``dataset``, ``model``, ``sigma_metric``, ``ranking``; ``value`` in
+    squared units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
+    with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split;
+    ``of_published``, the value over that of variant published; ``row_deviation`` over the rows of a
+    split; ``cause_low`` and ``cause_high``, see `_tables.with_ranges`. With the other inputs also,
+    as means over the splits, ``of_optimum``, the share of the optimum, missing where there are too
+    many features for all orders; of the shares of single rows the ``least`` of all splits,
+    ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1; ``first_best``, the share of
+    the rows in which no other single feature has a larger PG2 than the first; ``spearman``, the
+    correlation of PGI and PGI2 over the rows; ``alike``, the share of the rows in which both put
+    the same first, this ranking or SHAP's; and ``swapped``, the share in which the square of
+    sampled gaps puts the other one first than their absolute values. ``optimum_rows`` and
+    ``swapped_rows`` count the rows of all splits behind these shares.
     """
     metrics = {name.partition("/")[2]: frame for name, frame in inputs.items()}
     gaps = [frame for name, frame in inputs.items() if name.endswith("/pgi2")]
-    table = over_splits([with_lead(frame) for frame in gaps], KEYS)
+    table = over_splits(gaps, KEYS)
     rows = pd.concat(gaps).rename(columns={"data": "dataset"})
     rows = rows.groupby(_SETTING, sort=False)["n_rows"].first()
     table = table.merge(rows.reset_index(), on=_SETTING, how="left")
@@ -84,38 +74,27 @@ def compute(inputs) -> pd.DataFrame:
     reversed_pairs = agreement.rename(columns={"ranking": "other", "other": "ranking"})
     pairs = pd.concat([agreement, reversed_pairs]).query("other == @SHAP")
     optimum, swapped = metrics["pgi2_optimum"], pairs[pairs["quantity"] == "swapped"]
-    for name, rows, column in (
-        ("of_optimum", optimum, "value"),
-        ("quantile5", optimum, "quantile5"),
-        ("optimal", optimum, "optimal"),
-        ("first_best", optimum, "first_best"),
-        ("spearman", agreement[agreement["quantity"] == "spearman"], "value"),
-        ("alike", pairs[pairs["quantity"] == "alike"], "value"),
-        ("swapped", swapped, "value"),
+    for name, rows, column, over_the_splits in (
+        ("of_optimum", optimum, "value", "mean"),
+        ("quantile5", optimum, "quantile5", "mean"),
+        ("optimal", optimum, "optimal", "mean"),
+        ("first_best", optimum, "first_best", "mean"),
+        ("spearman", agreement[agreement["quantity"] == "spearman"], "value", "mean"),
+        ("alike", pairs[pairs["quantity"] == "alike"], "value", "mean"),
+        ("swapped", swapped, "value", "mean"),
+        ("least", optimum, "least", "min"),
+        ("optimum_rows", optimum, "n_rows", "sum"),
+        ("swapped_rows", swapped, "n_rows", "sum"),
     ):
         rows = rows.rename(columns={"data": "dataset", column: name})
-        means = rows.groupby(_SETTING, sort=False)[name].mean().reset_index()
-        table = table.merge(means, on=_SETTING, how="left")
-    table = table.merge(_least(optimum), on=_SETTING, how="left")
-    for name, rows in (("optimum_rows", optimum), ("swapped_rows", swapped)):
-        total = rows.rename(columns={"data": "dataset", "n_rows": name})
-        total = total.groupby(_SETTING, sort=False)[name].sum().reset_index()
-        table = table.merge(total.astype({name: "Int64"}), on=_SETTING, how="left")
+        reduced = rows.groupby(_SETTING, sort=False)[name].agg(over_the_splits).reset_index()
+        reduced = reduced.astype({name: "Int64"}) if column == "n_rows" else reduced
+        table = table.merge(reduced, on=_SETTING, how="left")
     return table
 
 
-def _least(optimum):
-    """The least share of a single row, over the splits."""
-    rows = optimum.rename(columns={"data": "dataset"})
-    return rows.groupby(_SETTING, sort=False)["least"].min().reset_index()
-
-
 def statements(table):
-    """Of the bigger models; of single trees the text states nothing.
-
-    s10: greedy rankings have the higher mean PGI2; s14, s18: how near they come to the largest;
-    s20: PGI says something else.
-    """
+    """s10, s14, s18 and s20, of the bigger models; of single trees the text states nothing."""
     if "of_optimum" not in table:
         return
     for variant, rows in table.groupby("variant", sort=False):
@@ -124,14 +103,14 @@ def statements(table):
         other_settings = greedy[~pair]
         measured = "settings but (sigma' 1, sigma 0.1) in which SHAP's mean PGI2 is higher"
         ends = (other_settings["lead_high"] < 0).sum(), (other_settings["lead_low"] < 0).sum()
-        options = {"basis": "our reading", "reason": ALMOST, "interval": ends}
+        options = {"reading": ALMOST, "interval": ends}
         options["possible"] = counts(len(other_settings))
         has_lead, limit = other_settings["lead"] < 0, 0.1 * len(other_settings)
         yield counted("s10", variant, measured, has_lead, limit, "at most", **options)
         if greedy["of_optimum"].notna().any():
             yield from _nearness(variant, rows.dropna(subset=["of_optimum"]))
             measured = "largest share of rows in which PGI puts the other ranking first than PGI2"
-            options = {"basis": "our reading", "reason": CAN_ALTER, "possible": SHARE}
+            options = {"reading": CAN_ALTER, "possible": SHARE}
             largest = greedy["swapped"].max()
             measured += f", of {_counts(greedy['swapped_rows'])}"
             yield finding("s20", variant, measured, largest, 0.01, "at least", **options)
@@ -147,11 +126,11 @@ def _nearness(variant, rows):
     n_rows = f"over {_counts(rows['optimum_rows'])}"
     measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
     measured += f", {n_rows}"
-    options = {"basis": "our reading", "reason": REASONABLY, "possible": SHARE}
+    options = {"reading": REASONABLY, "possible": SHARE}
     yield finding("s14", variant, measured, at_own_noise.min(), 0.95, "at least", **options)
     best = measured
     measured = f"smallest lead of that share over SHAP's, {n_rows}"
-    options = {"basis": "rounding", "possible": (-1, 1)}
+    options = {"possible": (-1, 1)}
     yield finding(
         "s14", f"{variant}, SHAP", measured, (at_own_noise - shap).min(), 0.0, "at least", **options
     )

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from reproduction.papers.gajewski2025 import _equal_time
+from reproduction.papers.gajewski2025 import equal_time
 from reproduction.papers.gajewski2025._settings import PRINTED_METHODS, printed_iterations
 from reproduction.papers.gajewski2025.curves import ERRORS
 
@@ -20,16 +20,13 @@ PRINTED_PAIRS = 20000
 def compute(inputs) -> pd.DataFrame:
     """Errors at the printed numbers of iterations.
 
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for
-        ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that number, and always for
-        ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``own_error``, the
-        standard error of ours; ``standard_error``, that of the difference from print, whose 20 000
-        pairs and noise are other draws of the same kind; and ``curve_low`` and ``curve_high``,
-        between which the error of the same model at the nearest other number of iterations has it
-        by its power, within 3 standard errors of both.
+    Columns: ``variant``, ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for
+    ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that number, and always for
+    ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``own_error``, the standard
+    error of ours; ``standard_error``, that of the difference from print, whose 20 000 pairs and
+    noise are other draws of the same kind; and ``curve_low`` and ``curve_high``, between which the
+    error of the same model at the nearest other number of iterations has it by its power, within 3
+    standard errors of both.
     """
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
     key = ["variant", "dataset", "model", "sigma", "method", "iterations"]
@@ -60,9 +57,9 @@ def _from_curve(curve, method, count):
     if nearest is None:
         return {}
     value, error = curve.loc[nearest, ["value", "standard_error"]]
-    low, high = _equal_time.predicted(method, value, nearest, count)
+    low, high = equal_time.predicted(method, value, nearest, count)
     # As large a part of the error at the other number of iterations counts for that at this one.
-    slack = _equal_time.K * np.sqrt(2) * error / value
+    slack = equal_time.K * np.sqrt(2) * error / value
     return {"curve_low": low * (1 - slack), "curve_high": high * (1 + slack)}
 
 
@@ -70,12 +67,12 @@ def statements(table):
     """s05 to s07, s31, s32 at the printed numbers of iterations, that is by the authors' clock."""
     rows = table[table["quantity"].str.endswith("_nmae")]
     methods = {f"{printed}_nmae": method for method, printed in PRINTED_METHODS.items()}
-    error = _equal_time.K * rows["own_error"]
+    error = equal_time.K * rows["own_error"]
     rows = rows.assign(low=rows["value"] - error, high=rows["value"] + error)
     rows["method"] = rows["quantity"].map(methods)
-    words = f"the interval is {_equal_time.K} standard errors of each NMAE, over streams of noise"
+    words = f"the interval is {equal_time.K} standard errors of each NMAE, over streams of noise"
     return [
         row
         for variant, rows_of_variant in rows.groupby("variant", sort=False)
-        for row in _equal_time.findings(rows_of_variant, f"{variant}, printed iterations", words)
+        for row in equal_time.findings(rows_of_variant, f"{variant}, printed iterations", words)
     ]

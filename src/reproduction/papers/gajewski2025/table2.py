@@ -26,15 +26,12 @@ CLEARER = '"clearer": by one row in twenty at least'
 def compute(inputs) -> pd.DataFrame:
     """Shares of rows, over the splits.
 
-    Returns
-    -------
-    DataFrame
-        ``variant``, ``dataset``, ``model``, ``sigma``, ``k``; ``value``, ``low``, ``high``,
-        ``deviation``, ``n_splits``, see `_tables.over_splits`; ``tied``, share of the rows in which
-        another feature would have done as well in place k; for saved_models of single trees
-        ``precision_low`` and ``precision_high``: the published share less and more the share of the
-        rows whose first k features single precision changes, both by index. If precision is all
-        that differs, the share in double precision lies between them.
+    Columns: ``variant``, ``dataset``, ``model``, ``sigma``, ``k``; ``value``, ``low``, ``high``,
+    ``deviation``, ``n_splits``, see `_tables.over_splits`; ``tied``, share of the rows in which
+    another feature would have done as well in place k; for saved_models of single trees
+    ``precision_low`` and ``precision_high``: the published share less and more the share of the
+    rows whose first k features single precision changes, both by index. If precision is all that
+    differs, the share in double precision lies between them.
     """
     sigmas = {ranking: sigma for sigma, ranking in GREEDY.items()}
     frames = []
@@ -77,7 +74,7 @@ def statements(table):
             ("sigma", "steps of sigma at which the share rises", rises),
             ("model", "settings in which it is lower for the bigger model", _lower(by_model)),
         ):
-            options = {"basis": "our reading", "reason": USUALLY, "possible": SHARE}
+            options = {"reading": USUALLY, "possible": SHARE}
             yield share_finding("s08", f"{variant}, {varied}", measured, holds, **options)
         top = rows[(rows["model"] == "single") & (rows["k"] == 1)]["value"].max()
         measured = "largest share of rows with the same top feature, single trees"
@@ -91,11 +88,11 @@ def _deviation(variant, rows):
     """s17: most first features differ, and the more the smaller the noise, for each model."""
     top = rows[rows["k"] == 1].pivot(index=["dataset", "model"], columns="sigma", values="value")
     measured = "mean share of rows with the same top feature, over data sets, models and sigma"
-    options = {"basis": "our reading", "reason": DIFFER, "possible": SHARE}
+    options = {"reading": DIFFER, "possible": SHARE}
     yield finding("s17", f"{variant}, differ", measured, top.to_numpy().mean(), 0.5, **options)
     wider = top[max(top.columns)] - top[min(top.columns)]
     measured = "smallest rise of that share from sigma 0.1 to 1, over data sets and models"
-    options = {"basis": "our reading", "reason": CLEARER, "possible": (-1, 1)}
+    options = {"reading": CLEARER, "possible": (-1, 1)}
     options["expected"] = _rises_by_precision(rows) if variant == SAVED else None
     yield finding("s17", f"{variant}, noise", measured, wider.min(), 0.05, "at least", **options)
 

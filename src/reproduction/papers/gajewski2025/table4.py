@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025 import _removal
 from reproduction.papers.gajewski2025._settings import GREEDY, PUBLISHED, SAVED, SHAP, counts
-from reproduction.papers.gajewski2025._tables import ROUNDING, counted, with_ranges
+from reproduction.papers.gajewski2025._tables import ROUNDING, counted, over_splits, with_ranges
 
 # One or two of nine 95 % intervals exclude 0 by chance; three or more do so in 1 % of the cases, if
 # the intervals are independent.
@@ -28,16 +27,14 @@ NOT_ALL_HIDDEN = "parkinson"
 def compute(inputs) -> pd.DataFrame:
     """Errors over the splits.
 
-    Returns
-    -------
-    DataFrame
-        See `_removal.compute`; but ``standard_error`` is that of the difference from print: rows
-        are the same, and print and ours each have draws of their own. Also ``cause_low`` and
-        ``cause_high``, see `_tables.with_ranges`.
+    See `_tables.over_splits`. ``value`` is the root of the mean squared error over the test rows,
+    in units of the target, and ``standard_error`` that of the difference from print: rows are the
+    same, and print and ours each have draws of their own. Also ``cause_low`` and ``cause_high``,
+    see `_tables.with_ranges`.
     """
     frame = inputs["gajewski2025_bigger/randomized_error"]
     of_difference = np.sqrt(2) * frame["draws_error"]
-    table = _removal.compute(frame.assign(standard_error=of_difference))
+    table = over_splits([frame.assign(standard_error=of_difference)], ["k", "ranking"])
     cards = inputs["gajewski2025_bigger/model_card"].query(
         "variant == @PUBLISHED and quantity == 'target_sd'"
     )
@@ -53,11 +50,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def statements(table):
-    """By 95 % intervals over the rows.
-
-    s11: on two data sets no difference; s12: on housing greedy is better; s19: neither is clearly
-    better, each has its advantages.
-    """
+    """s11: on two data sets no difference; s12: on housing greedy is better; s19: neither is."""
     for variant, rows in table.groupby("variant", sort=False):
         greedy = rows[rows["ranking"] != SHAP]
         is_done_right = variant != PUBLISHED
@@ -66,7 +59,7 @@ def statements(table):
             settings = greedy[greedy["dataset"] == dataset]
             excludes_zero = _excludes_zero(settings)
             measured = "settings in which the 95 % interval of the lead over SHAP leaves out 0"
-            options = {"basis": "our reading", "reason": NINE_LOOKS}
+            options = {"reading": NINE_LOOKS}
             options |= {"possible": counts(len(settings))}
             # Done right, SHAP's errors are larger than those of two of the three noises at least;
             # the mix-up hides differences: with it there are no more of them than without.
@@ -91,14 +84,14 @@ def statements(table):
         yield finding("s12", variant, measured, smallest, 0.0, "at least", **options)
         sides = {"greedy": greedy["lead_low"] > 0, "SHAP": greedy["lead_high"] < 0}
         measured = "settings in which the interval of the lead is on the side that has more"
-        options = {"basis": "our reading", "reason": CLEARLY, "possible": counts(len(greedy))}
+        options = {"reading": CLEARLY, "possible": counts(len(greedy))}
         more, limit = max(sides.values(), key=sum), 0.75 * len(greedy)
         if is_done_right:
             options["expected"] = limit, (greedy["lead"] < 0).sum()
         yield counted("s19", f"{variant}, neither", measured, more, limit, "at most", **options)
         for winner, ahead in sides.items():
             measured = f"settings in which the interval of the lead is on the side of {winner}"
-            options = {"basis": "our reading", "reason": EACH, "possible": counts(len(greedy))}
+            options = {"reading": EACH, "possible": counts(len(greedy))}
             yield counted("s19", f"{variant}, {winner}", measured, ahead, 1, "at least", **options)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reproduction import claims, datasets, models
 from reproduction.papers import printed
-from reproduction.papers.gajewski2025 import _other_routes, _removal
+from reproduction.papers.gajewski2025 import _other_routes
 from reproduction.papers.gajewski2025._settings import (
     GREEDY,
     PUBLISHED,
@@ -19,28 +19,20 @@ from reproduction.papers.gajewski2025._settings import (
     SIGMAS,
     recipe_of,
 )
-from reproduction.papers.gajewski2025._tables import share_finding
+from reproduction.papers.gajewski2025._tables import over_splits, share_finding
 from splitcredit.models.formats import to_forest
 
 SUGGEST = '"suggest": in most settings; the interval counts 95 % bootstrap intervals over the rows'
 
 
 def compute(inputs, recipes) -> pd.DataFrame:
-    """Errors over the splits, larger is better; see `_removal.compute`.
+    """Errors over the splits, larger is better; see `_tables.over_splits`.
 
-    Parameters
-    ----------
-    recipes : dict of str to dict
-        Data recipes; the rows are the authors'.
-
-    Returns
-    -------
-    DataFrame
-        Also ``cause_low`` and ``cause_high`` of variants published and saved_models, which are the
-        same here: between them lies the error in double precision, with ties by index and full
-        fits, if the printed one is of another order of ties, or of fits that stop early.
+    Also ``cause_low`` and ``cause_high`` of variants published and saved_models, which are the same
+    here: between them lies the error in double precision, with ties by index and full fits, if the
+    printed one is of another order of ties, or of fits that stop early.
     """
-    table = _removal.compute(inputs["gajewski2025_bigger/removed_error"])
+    table = over_splits([inputs["gajewski2025_bigger/removed_error"]], ["k", "ranking"])
     ranges = pd.concat([_ranges(name, recipe) for name, recipe in recipes.items()])
     ranges = pd.concat([ranges.assign(variant=variant) for variant in (PUBLISHED, SAVED)])
     return table.merge(ranges, on=[*_SETTING, "k", "ranking"], how="left")
@@ -91,6 +83,6 @@ def statements(table):
         measured = "settings in which SHAP's error is larger than the greedy ranking's"
         greedy = rows[rows["ranking"] != SHAP]
         ends = (greedy["lead_high"] < 0).mean(), (greedy["lead_low"] < 0).mean()
-        options = {"basis": "our reading", "reason": SUGGEST, "interval": ends, "possible": SHARE}
+        options = {"reading": SUGGEST, "interval": ends, "possible": SHARE}
         name = f"{variant}, {dataset}"
         yield share_finding("s13", name, measured, greedy["lead"] < 0, **options)

@@ -60,29 +60,15 @@ def compute(
 ) -> pd.DataFrame:
     """Errors, z-scores, counts of operations.
 
-    Parameters
-    ----------
-    cases : int
-        Number of small ensembles, each with one row and set, and the kinds of noise in turn.
-    draws : int
-        Samples of each.
-    trees : list of int
-        Sizes of the growing ensemble.
-    rows : int
-        Rows, each with a random set, over which counts are averaged.
-
-    Returns
-    -------
-    DataFrame
-        ``part``, ``value``, and by part: ``exactness`` (relative error, ``gap``, ``sigma``,
-        ``noise``), ``sampling`` (z-score), ``invalid`` (number of ``n`` gaps that are negative or
-        NaN), ``operations`` (mean of a pair; ``growth``: of ``trees``, ``depth`` or, for all d sets
-        of a ranking, ``PGI2``; ``size``, ``n_nodes``), ``exponent`` (of operations in nodes;
-        ``low`` and ``high`` if one of the rows is left out), ``algorithm`` (share of NaN,
-        ``size``, ``quantity``), ``cancellation`` (absolute mean of the signed gap over the root of
-        PG2, of each of ten times `rows` rows, for the feature with the largest PG2),
-        ``discrepancy`` (of ``n`` quasi-random points before and after the transformation to normal
-        noise, and of pseudo-random ones; ``quantity``).
+    Columns: ``part``, ``value``, and by part: ``exactness`` (relative error, ``gap``, ``sigma``,
+    ``noise``), ``sampling`` (z-score), ``invalid`` (number of ``n`` gaps that are negative or NaN),
+    ``operations`` (mean of a pair; ``growth``: of ``trees``, ``depth`` or, for all d sets of a
+    ranking, ``PGI2``; ``size``, ``n_nodes``), ``exponent`` (of operations in nodes; ``low`` and
+    ``high`` if one of the rows is left out), ``algorithm`` (share of NaN, ``size``, ``quantity``),
+    ``cancellation`` (absolute mean of the signed gap over the root of PG2, of each of ten times
+    `rows` rows, for the feature with the largest PG2), ``discrepancy`` (of ``n`` quasi-random
+    points before and after the transformation to normal noise, and of pseudo-random ones;
+    ``quantity``).
     """
     rng = np.random.default_rng(2025)
     kinds = [_noises.KINDS[i % len(_noises.KINDS)] for i in range(cases)]
@@ -188,11 +174,7 @@ def _cancellation(n_rows, sigma=SIGMAS[0]):
 
 
 def _discrepancy(n_points=1000):
-    """Discrepancy of points in the unit cube, in as many dimensions as red wine has features.
-
-    Normal noise is held against the normal distribution: by its probabilities it is mapped to the
-    cube, where that distribution is uniform.
-    """
+    """Discrepancy of points in the unit cube, in as many dimensions as red wine has features."""
     d, seed = _ensembles.FEATURES, np.random.SeedSequence(2025)
     uniform = qmc.Halton(d, scramble=True, seed=np.random.default_rng(seed)).random(n_points)
     # A seed gives the same points only if nothing was drawn from it.
@@ -303,38 +285,32 @@ def statements(table):
     """
     parts = {name: table[table["part"] == name] for name in _PARTS}
     for noise, rows in parts["exactness"].groupby("noise", sort=False):
-        error = rows["value"].max()
         statement = "s01" if noise == _noises.NORMAL else "s28"
         measured = f"largest relative error against enumeration, {len(rows)} ensembles"
-        args = statement, f"equality, {noise}", measured, error, ROUNDING
-        yield finding(*args, possible=NOT_NEGATIVE)
-    for statement, of_normal in (("s01", True), ("s28", False)):
-        z = parts["sampling"]
-        z = z.loc[(z["noise"] == _noises.NORMAL) == of_normal, "value"].abs()
-        if z.empty:
-            continue
-        measured = f"largest |z| of {len(z)} samplings"
-        options = {"basis": "monte-carlo", "possible": NOT_NEGATIVE}
-        options["reason"] = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
-        args = statement, "sampling", measured, z.max(), _largest_z(len(z)), "at most"
-        yield finding(*args, **options)
-    words = (
-        "half a unit of the first decimal of the stated power; the interval is the range if one "
-    )
-    words += "row is left out"
+        place = (statement, f"equality, {noise}", measured, rows["value"].max())
+        yield finding(*place, ROUNDING, possible=NOT_NEGATIVE)
+    is_normal = parts["sampling"]["noise"] == _noises.NORMAL
+    reason = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
+    options = {"basis": "monte-carlo", "reason": reason, "possible": NOT_NEGATIVE}
+    for statement, chosen in (("s01", is_normal), ("s28", ~is_normal)):
+        z = parts["sampling"].loc[chosen, "value"].abs()
+        if len(z):
+            measured = f"largest |z| of {len(z)} samplings"
+            yield finding(statement, "sampling", measured, z.max(), _largest_z(len(z)), **options)
+    reason = "half a unit of the first decimal of the stated power; the interval is the range if "
+    reason += "one row is left out"
+    measured = f"exponent of operations in nodes, largest {LAST} ensembles"
     exponents = parts["exponent"]
     for row in exponents[exponents["size"] == SIZES[-1]].to_dict("records"):  # all features
         name = f"operations, {_GROWTHS[row['growth']]}, all features"
-        measured = f"exponent of operations in nodes, largest {LAST} ensembles"
-        options = {"basis": "rounding", "reason": words, "interval": (row["low"], row["high"])}
-        args = "s01", name, measured, row["value"], POWER + HALF_DIGIT, "at most"
-        yield finding(*args, possible=NOT_NEGATIVE, **options)
+        options = {"reason": reason, "interval": (row["low"], row["high"])}
+        place = ("s01", name, measured, row["value"], POWER + HALF_DIGIT)
+        yield finding(*place, possible=NOT_NEGATIVE, **options)
     yield from _bounded(parts["operations"])
     invalid, error = parts["invalid"], parts["exactness"]["value"].max()
     n_gaps = invalid["n"].sum()
     measured = f"negative or NaN gaps of {n_gaps:.0f}"
-    args = "s04", "values", measured, invalid["value"].sum(), 0
-    yield finding(*args, possible=counts(n_gaps))
+    yield finding("s04", "values", measured, invalid["value"].sum(), 0, possible=counts(n_gaps))
     measured = "largest relative error against enumeration, any noise"
     yield finding("s04", "equality", measured, error, ROUNDING, possible=NOT_NEGATIVE)
     yield from _undefined(parts["algorithm"])
@@ -361,33 +337,21 @@ def _undefined(rows):
 
 def _of_method(cancellation, discrepancy):
     """s36: signed gaps may cancel; s37: what the transformation costs quasi-random points."""
-    yield finding(
-        "s36",
-        "most important feature",
+    measured = (
         f"share of {len(cancellation)} rows whose mean signed gap is less than {CANCELLED} of the "
-        "root of PG2, feature with the largest PG2",
-        (cancellation["value"] < CANCELLED).mean(),
-        0.01,
-        "at least",
-        basis="our reading",
-        reason='"could": in one row of a hundred at least',
-        possible=SHARE,
+        "root of PG2, feature with the largest PG2"
     )
+    share = (cancellation["value"] < CANCELLED).mean()
+    options = {"reading": '"could": in one row of a hundred at least', "possible": SHARE}
+    yield finding("s36", "most important feature", measured, share, 0.01, "at least", **options)
     of_points = discrepancy.set_index("quantity")["value"]
-    room = of_points[_PSEUDO] - of_points[_UNIFORM]
-    yield finding(
-        "s37",
-        "Halton points",
-        "change of the discrepancy by the transformation, as a part of the way to that of "
-        "pseudo-random points",
-        abs(of_points[_NOISE] - of_points[_UNIFORM]) / room,
-        SOME_LOSS,
-        "at least",
-        basis="our reading",
-        reason='"some loss": one part in a hundred of what pseudo-random points have lost',
-        possible=NOT_NEGATIVE,
-        expected=(0, NO_LOSS),
-    )
+    change = abs(of_points[_NOISE] - of_points[_UNIFORM])
+    part = change / (of_points[_PSEUDO] - of_points[_UNIFORM])
+    measured = "change of the discrepancy by the transformation, as a part of the way to that of "
+    measured += "pseudo-random points"
+    reading = '"some loss": one part in a hundred of what pseudo-random points have lost'
+    options = {"reading": reading, "possible": NOT_NEGATIVE, "expected": (0, NO_LOSS)}
+    yield finding("s37", "Halton points", measured, part, SOME_LOSS, "at least", **options)
 
 
 def _bounded(operations):
@@ -404,7 +368,7 @@ def _bounded(operations):
         ratios = counted[growth, size] / (n_gaps * of_all)
         name = f"|S| = {size}" if n_gaps == 1 else "each of the d gaps"
         measured = "largest ratio of operations to those of one gap of all features"
-        args = "s01", f"operations, {_GROWTHS[growth]}, {name}", measured, ratios.max(), 1.0
-        reason = "the operations of all features grow with the square of the nodes at most"
-        options = {"basis": "our reading", "reason": reason, "possible": NOT_NEGATIVE}
-        yield finding(*args, "at most", **options)
+        name = f"operations, {_GROWTHS[growth]}, {name}"
+        reading = "the operations of all features grow with the square of the nodes at most"
+        options = {"reading": reading, "possible": NOT_NEGATIVE}
+        yield finding("s01", name, measured, ratios.max(), 1.0, **options)

@@ -13,6 +13,7 @@ from reproduction.papers import finding, of_size
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
 from reproduction.papers.gajewski2025._settings import NOT_NEGATIVE
 from reproduction.parameters import Count
+from splitcredit.kernels.compiled import threads
 
 # The stated power of the exact algorithm, and half a unit of the first decimal of a power.
 POWER, HALF_DIGIT = 2, 0.05
@@ -29,33 +30,13 @@ def compute(
 ) -> pd.DataFrame:
     """CPU seconds and how they grow.
 
-    Parameters
-    ----------
-    pairs : int
-        Pairs of a row and a set that are timed together: so many for the growth of sampling, two
-        fifths for that of the exact algorithm, and five times as many for sampling with shared
-        noise by iterations.
-    repeats : int
-        Turns of the clock.
-    trees : list of int
-        Sizes of the growing ensemble.
-    sizes : list of int
-        Numbers of features that are perturbed there, of 11.
-
-    Returns
-    -------
-    DataFrame
-        ``part``; ``value``, of the medians over the turns; ``low`` and ``high``, the least and the
-        largest if one turn is left out. By part:
-
-        - ``growth``: CPU seconds of the exact algorithm a pair, and of Monte Carlo an iteration
-          (``method``); ``n_trees``, ``nodes``, ``size``;
-        - ``exponent`` of these seconds in nodes, over the last five sizes of the ensemble;
-        - ``iterations``: CPU seconds of sampling a pair (``method``, ``noise``) and ``iterations``;
-        - ``power`` of the iterations beyond the second count in the seconds beyond its own.
+    Columns: ``part``; ``value``, of the medians over the turns; ``low`` and ``high``, the least and
+    the largest if one turn is left out. By part: ``growth``: CPU seconds of the exact algorithm a
+    pair, and of Monte Carlo an iteration (``method``); ``n_trees``, ``nodes``, ``size``;
+    ``exponent`` of these seconds in nodes, over the last five sizes of the ensemble;
+    ``iterations``: CPU seconds of sampling a pair (``method``, ``noise``) and ``iterations``;
+    ``power`` of the iterations beyond the second count in the seconds beyond its own.
     """
-    from splitcredit.kernels.compiled import threads
-
     with threads(1):
         grown = list(_clocks.growth(trees, sizes, 2 * pairs // 5, pairs, repeats))
         sampled = list(_clocks.by_iterations(COUNTS, pairs // 2, 5 * pairs, repeats))
@@ -76,10 +57,7 @@ def compute(
 
 
 def _summary(seconds, measure):
-    """The measure of the medians over the turns, and its range if one turn is left out.
-
-    `seconds` is (n, n_turns); `measure` takes n medians, one number instead of an array of one.
-    """
+    """The measure of the medians over the turns, and its range if one turn is left out."""
     seconds = np.asarray(seconds)
     turns = range(seconds.shape[1])
     without_one_turn = (
@@ -153,32 +131,25 @@ def statements(table):
     words = "the interval is the range if one turn of the clock is left out"
     reason = f"half a unit of the first decimal of the stated power; {words}"
     for row in table[table["part"] == "exponent"].to_dict("records"):
-        interval = row["low"], row["high"]
-        options = {"basis": "rounding", "reason": reason, "interval": interval}
+        options = {"reason": reason, "possible": NOT_NEGATIVE}
+        options["interval"] = row["low"], row["high"]
         name = f"seconds, |S| = {row['size']:.0f}"
         measured = f"exponent of CPU seconds in nodes: {METHOD_OF_GROWTH[row['method']]}"
-        if row["method"] == "exact":
-            args = measured, row["value"], POWER + HALF_DIGIT, "at most"
-            yield finding("s01", name, *args, possible=NOT_NEGATIVE, **options)
-            options["interval"] = of_size(row["low"] - POWER, row["high"] - POWER)
-            # The square is a bound: with fewer nodes no more seconds, and at most quadratic.
-            ranges = {"possible": NOT_NEGATIVE, "expected": (0, POWER)}
-            options |= {"basis": "our reading", "reason": f"quadratically: as a power; {reason}"}
-            args = f"|{measured}, less {POWER}|", abs(row["value"] - POWER), HALF_DIGIT, "at most"
-            yield finding("s30", f"exact, {name}", *args, **options, **ranges)
-        else:
-            args = measured, row["value"], 1 + HALF_DIGIT, "at most"
-            ranges = {"possible": NOT_NEGATIVE}
-            yield finding("s30", f"sampling, {name}", *args, **options, **ranges)
+        if row["method"] == "mc":
+            place = ("s30", f"sampling, {name}", measured, row["value"], 1 + HALF_DIGIT)
+            yield finding(*place, **options)
+            continue
+        yield finding("s01", name, measured, row["value"], POWER + HALF_DIGIT, **options)
+        options["interval"] = of_size(row["low"] - POWER, row["high"] - POWER)
+        # The square is a bound: with fewer nodes no more seconds, and at most quadratic.
+        options |= {"reading": f"quadratically: as a power; {reason}", "expected": (0, POWER)}
+        place = ("s30", f"exact, {name}", f"|{measured}, less {POWER}|")
+        yield finding(*place, abs(row["value"] - POWER), HALF_DIGIT, **options)
     for row in table[table["part"] == "power"].to_dict("records"):
-        yield finding(
-            "s29",
-            f"{row['method']}, {row['noise']}",
-            f"|exponent - 1| of CPU seconds in iterations, beyond {COUNTS[1]}, to {COUNTS[-1]}",
-            abs(row["value"] - 1),
-            HALF_DIGIT,
-            basis="rounding",
-            reason=reason,
-            interval=of_size(row["low"] - 1, row["high"] - 1),
-            possible=NOT_NEGATIVE,
+        name = f"{row['method']}, {row['noise']}"
+        measured = (
+            f"|exponent - 1| of CPU seconds in iterations, beyond {COUNTS[1]}, to {COUNTS[-1]}"
         )
+        options = {"reason": reason, "possible": NOT_NEGATIVE}
+        options["interval"] = of_size(row["low"] - 1, row["high"] - 1)
+        yield finding("s29", name, measured, abs(row["value"] - 1), HALF_DIGIT, **options)

@@ -13,21 +13,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """One tree of a scikit-learn forest, with the rows that the forest was fitted to.
-
-    Parameters
-    ----------
-    feature, left, right : int (n_nodes,)
-        As scikit-learn has them; -1 or less at a leaf.
-    visits : float64 (n_nodes, n_samples)
-        1 where a row comes through a node, else 0.
-    times : dict of float64 (n_samples,)
-        How often a row counts. ``inbag``: its number in the bootstrap sample; ``oob``: 1 if it is
-        not in the sample, else 0.
-    targets : float64 (n_samples, n_columns)
-        One-hot y of a classifier, or the one column of a regressor.
-    n_features : int
-    """
+    """One tree of a scikit-learn forest, with the rows that the forest was fitted to."""
 
     feature: np.ndarray
     left: np.ndarray
@@ -60,14 +46,7 @@ class Tree:
 
 
 def trees(model, X, y) -> list[Tree]:
-    """The trees of a fitted, bagged scikit-learn forest.
-
-    Parameters
-    ----------
-    model : RandomForestClassifier or RandomForestRegressor
-    X : float64 (n_samples, n_features)
-    y : (n_samples,)
-    """
+    """The trees of a fitted, bagged scikit-learn forest."""
     classes = getattr(model, "classes_", None)
     targets = y[:, None] if classes is None else y[:, None] == classes
     grown = []
@@ -133,23 +112,7 @@ def eq18(tree: Tree) -> np.ndarray:
 
 
 def decrease(tree: Tree, impurity, kind: str, needs_outside=False, weighted=True) -> np.ndarray:
-    """Decrease of an impurity by the feature of each split, with nodes weighted by their rows.
-
-    Parameters
-    ----------
-    tree : Tree
-    impurity : (n_nodes, n_columns)
-    kind : {"inbag", "oob"}
-        Of the rows that N_n(t), the weight of node t, counts.
-    needs_outside : bool
-        Whether a split is left out that has a child without out-of-bag rows.
-    weighted : bool
-        If not, a split counts as much as any other, as Eq. 22 and 23 are printed.
-
-    Returns
-    -------
-    (n_features, n_columns)
-    """
+    """Decrease of an impurity by the feature of each split, with nodes weighted by their rows."""
     n, n_oob = tree.rows[kind], tree.rows["oob"]
     decreases = np.zeros((tree.n_features, impurity.shape[1]))
     for t, left, right, k in tree.splits:

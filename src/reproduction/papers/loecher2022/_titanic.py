@@ -30,19 +30,7 @@ _NAMES = {AS_THEY_ARE: "PassengerId as it is", SHUFFLED: "PassengerId shuffled"}
 
 
 def summary(inputs, importances) -> pd.DataFrame:
-    """Scores of some measures over the seeds.
-
-    Parameters
-    ----------
-    importances : list of str
-
-    Returns
-    -------
-    DataFrame
-        ``case``, ``importance``, ``feature``, ``value`` (mean over the seeds), ``deviation``,
-        ``least`` and ``most`` over them, ``n``, ``of_sex``, the mean over that of Sex, and
-        ``of_sex_error``, the standard error of that ratio over the seeds.
-    """
+    """Scores of some measures over the seeds."""
     rows = inputs[SCORES]
     rows = rows[rows["importance"].isin(importances)]
     shuffled = rows["data.shuffled"].notna() & (rows["data.shuffled"] != "")
@@ -121,7 +109,7 @@ def chosen(
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
-    options |= {"basis": "our reading", "reason": reason, "interval": interval}
+    options |= {"reading": reason, "interval": interval}
     place = (statement, variant, measured, value, limit, kind)
     return finding(*place, possible=possible, **options)
 
@@ -132,25 +120,15 @@ def _named(name, feature, case):
 
 
 def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED)) -> None:
-    """Bars of one measure, the control beneath; lines are two standard deviations over seeds.
-
-    `LINES` says so in the picture.
-    """
+    """Bars of one measure, the control beneath; lines are two standard deviations over seeds."""
     height = 0.8 / len(cases)
     for k, case in enumerate(cases):
         rows = table[(table["importance"] == importance) & (table["case"] == case)]
         rows = rows.set_index("feature").reindex(SHOWN)
         places = np.arange(len(SHOWN)) + (k - (len(cases) - 1) / 2) * height
-        axis.barh(
-            places,
-            rows["value"] / scale,
-            height,
-            xerr=2 * rows["deviation"] / scale,
-            color=_COLORS[case],
-            ecolor="0.2",
-            error_kw={"lw": 0.9},
-            label=_NAMES[case],
-        )
+        style = {"color": _COLORS[case], "ecolor": "0.2", "error_kw": {"lw": 0.9}}
+        style |= {"xerr": 2 * rows["deviation"] / scale, "label": _NAMES[case]}
+        axis.barh(places, rows["value"] / scale, height, **style)
     finish(axis)
 
 

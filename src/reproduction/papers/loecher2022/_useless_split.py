@@ -42,14 +42,7 @@ def expected(score: str, n_left: int, n_right: int, p: float) -> float:
 
 
 def simulate(n_draws: int, seed: int) -> list[dict]:
-    """Mean decrease over the draws and over the enumeration, for each shape and score.
-
-    Returns
-    -------
-    list of dict
-        ``quantity`` (name of the score), ``n_left``, ``n_right``, ``p``, ``n`` (draws), ``value``
-        (mean), ``standard_error``, ``exact`` (enumeration) and ``expected`` (formula).
-    """
+    """Mean decrease over the draws and over the enumeration, for each shape and score."""
     random = np.random.default_rng(seed)
     rows = []
     for n_left, n_right, p in SHAPES:
@@ -57,19 +50,10 @@ def simulate(n_draws: int, seed: int) -> list[dict]:
         chance = np.outer(_binomial(n_left, p), _binomial(n_right, p))
         for score, gains in gains_of_outcomes(n_left, n_right).items():
             sample = gains[ones_drawn]
-            rows.append(
-                {
-                    "quantity": score,
-                    "n_left": n_left,
-                    "n_right": n_right,
-                    "p": p,
-                    "n": n_draws,
-                    "value": sample.mean(),
-                    "standard_error": sample.std(ddof=1) / n_draws**0.5,
-                    "exact": (chance * gains).sum(),
-                    "expected": expected(score, n_left, n_right, p),
-                }
-            )
+            row = {"quantity": score, "n_left": n_left, "n_right": n_right, "p": p, "n": n_draws}
+            row |= {"value": sample.mean(), "exact": (chance * gains).sum()}
+            row["standard_error"] = sample.std(ddof=1) / n_draws**0.5
+            rows.append(row | {"expected": expected(score, n_left, n_right, p)})
     return rows
 
 

@@ -4,6 +4,8 @@ And section 3: contributions (CFC) depend on the distance of a test from the roo
 tests predicts the same whichever comes first, so what a feature gets should hardly change.
 """
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 
@@ -11,8 +13,10 @@ from reproduction.datasets import titanic
 from reproduction.datasets.titanic import FEATURES
 from reproduction.figures import COLORS, panels
 from reproduction.papers import around, finding
-from reproduction.papers.loecher2022 import _titanic, _two_orders
+from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import ID, LEAST_SIZEABLE, STRONGEST, K, chosen
+from splitcredit.measures import saabas, tree_shap
+from splitcredit.models.forest import LEAF, Forest
 
 INPUT = "loecher2022_titanic/mdi_by_depth"
 # The first two levels of splits are near the root; those from the fifth on are deep.
@@ -30,19 +34,17 @@ _COLORS = dict(
     )
 )
 _MARKS = dict(zip(FEATURES, "s^Do", strict=True))
+EXPLAINED = {"CFC": saabas.attribute, "SHAP": tree_shap.attribute}
 
 
 def compute(inputs) -> pd.DataFrame:
     """Splits and MDI by depth, over the seeds, of the passengers as they are.
 
-    Returns
-    -------
-    DataFrame
-        ``quantity``, ``depth``, ``feature``, ``value`` (mean over the seeds) and ``error``, its
-        standard error. Quantities: ``share of splits`` at a depth; ``MDI over Sex``, of all splits
-        down to a depth; and of PassengerId, without depth, ``share near the root``, ``share of
-        deep splits`` and the ratio ``deep over near``. Then those of `_two_orders.means`, of all
-        passengers, with ``other``.
+    Columns: ``quantity``, ``depth``, ``feature``, ``value`` (mean over the seeds) and ``error``,
+    its standard error. Quantities: ``share of splits`` at a depth; ``MDI over Sex``, of all splits
+    down to a depth; and of PassengerId, without depth, ``share near the root``, ``share of deep
+    splits`` and the ratio ``deep over near``. Then those of `orders`, of all passengers,
+    with ``other``.
     """
     rows = inputs[INPUT]
     unshuffled = rows["data.shuffled"].isna() | (rows["data.shuffled"] == "")
@@ -58,8 +60,8 @@ def compute(inputs) -> pd.DataFrame:
     ratios = down_to.div(down_to[STRONGEST], axis=0)
     tables = [_by_depth("share of splits", shares), _by_depth("MDI over Sex", ratios)]
     data = titanic.load()
-    orders = pd.DataFrame(_two_orders.means(data.X, data.y, data.feature_names))
-    return pd.concat([*tables, _of_id(splits), orders], ignore_index=True)
+    by_order = pd.DataFrame(orders(data.X, data.y, data.feature_names))
+    return pd.concat([*tables, _of_id(splits), by_order], ignore_index=True)
 
 
 def _by_depth(quantity, values):
@@ -86,6 +88,50 @@ def _of_id(splits):
         for name, v in shares.items()
     ]
     return pd.DataFrame(rows)
+
+
+# Trees that test the same two features in either order: the same function, at another depth.
+
+
+def halves(X) -> np.ndarray:
+    """Each column cut in two, 0 and 1, as evenly as its values allow; (n_samples, n_features)."""
+    cut = np.empty(X.shape)
+    for j, column in enumerate(X.T):
+        values = np.unique(column)[:-1]
+        shares = np.array([(column > v).mean() for v in values])
+        cut[:, j] = column > values[np.abs(shares - 0.5).argmin()]
+    return cut
+
+
+def tree(X, y, first: int, second: int, names) -> Forest:
+    """The tree that tests one column at the root and another below, with the means of y."""
+    one, two = X[:, first] == 1, X[:, second] == 1
+    nodes = [one | True, ~one, one, ~one & ~two, ~one & two, one & ~two, one & two]
+    leaves = [LEAF] * 4
+    return Forest(
+        feature=[first, second, second, *leaves],
+        threshold=[0.5] * 3 + [0.0] * 4,
+        left=[1, 3, 5, *leaves],
+        right=[2, 4, 6, *leaves],
+        value=[[y[rows].mean()] for rows in nodes],
+        cover=[rows.sum() for rows in nodes],
+        tree_offsets=[0, 7],
+        feature_names=names,
+        output_names=["P(y = 1)"],
+    )
+
+
+def orders(X, y, names) -> list[dict]:
+    """Mean absolute scores of every pair of features in both orders."""
+    X, rows = halves(X), []
+    for first, second in permutations(range(X.shape[1]), 2):
+        forest = tree(X, y, first, second, names)
+        for name, explain in EXPLAINED.items():
+            mean = np.abs(explain(forest, X).values[:, :, 0]).mean(axis=0)
+            for depth, (feature, other) in enumerate(((first, second), (second, first))):
+                key = {"quantity": f"mean |{name}|", "depth": depth, "feature": names[feature]}
+                rows.append({**key, "other": names[other], "value": mean[feature]})
+    return rows
 
 
 def draw(table):
@@ -138,7 +184,7 @@ def statements(table):
 
 def _by_order(table):
     """s32: how much a feature gets below another one, over what it gets at the root."""
-    for name in _two_orders.EXPLAINED:
+    for name in EXPLAINED:
         rows = table[table["quantity"] == f"mean |{name}|"]
         pair = rows.pivot(index=["feature", "other"], columns="depth", values="value")
         factors = np.exp(np.abs(np.log(pair[1] / pair[0])))
@@ -148,7 +194,7 @@ def _by_order(table):
         # A control: SHAP values of the same trees change with the order, as the features depend on
         # each other, but less.
         kind, beside = ("at least", False) if name == "CFC" else ("at most", True)
-        options = {"basis": "our reading", "reason": _STRONGLY, "beside": beside}
+        options = {"reading": _STRONGLY, "beside": beside}
         # A mean absolute score is 1 at most.
         options["possible"] = (1.0, 1 / pair.to_numpy().min())
         yield finding(

@@ -50,14 +50,11 @@ UP, DOWN, ASIDE = COLORS["vermilion"], COLORS["blue"], "0.6"
 def compute(inputs) -> pd.DataFrame:
     """Terms of both predictions.
 
-    Returns
-    -------
-    DataFrame
-        ``part`` (``blog`` or ``real tree``); ``step`` along the path; ``term``, where those of the
-        real tree begin with ``diabetes``; ``value`` of the term, unrounded, in units of the target;
-        ``test``, the condition that the row meets; ``node``, the mean of the target at the node
-        that the step leads to, and ``rows`` there; ``aside``, the mean in the child beside it. The
-        row ``sum of printed terms`` has the blog's terms rounded before they are added.
+    Columns: ``part`` (``blog`` or ``real tree``); ``step`` along the path; ``term``, where those of
+    the real tree begin with ``diabetes``; ``value`` of the term, unrounded, in units of the target;
+    ``test``, the condition that the row meets; ``node``, the mean of the target at the node that
+    the step leads to, and ``rows`` there; ``aside``, the mean in the child beside it. The row ``sum
+    of printed terms`` has the blog's terms rounded before they are added.
     """
     forest = blog_forest()
     blog = _decomposed(forest, np.array([HOUSE]))
@@ -73,10 +70,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def blog_forest() -> Forest:
-    """The blog's tree as far as the path goes: off it hangs one leaf at each split.
-
-    A leaf off the path has what the mean of its parent leaves for it.
-    """
+    """The blog's tree as far as the path goes: off it hangs one leaf at each split."""
     value, cover, left, right = [], [], [], []
     n_splits = len(TESTS)
     for d, v in enumerate(PATH):  # node d is on the path, node d + n_splits hangs beside it

@@ -38,13 +38,7 @@ _DIAMONDS = "MDI of R's randomForest (B only)"
 
 
 def compute(inputs, recorded=None) -> pd.DataFrame:
-    """Scores over the seeds; see `_titanic.summary`.
-
-    Parameters
-    ----------
-    recorded : path, optional
-        Table of R's numbers, measured once; rows of the case "R, randomForest".
-    """
+    """Scores over the seeds; see `_titanic.summary`."""
     table = _titanic.summary(inputs, [*PANELS, *DEBIASED, "pg_12"])
     if recorded:
         r_scores = pd.DataFrame(storage.read_rows(recorded)).query("case == 'Titanic'")

@@ -7,8 +7,9 @@ import pandas as pd
 
 from reproduction.figures import panels
 from reproduction.papers import finding
-from reproduction.papers.loecher2022 import _passengers, _titanic
+from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, LINES, SHUFFLED, sizeable
+from reproduction.papers.loecher2022.figure2 import scores_of, swarms
 
 VERY_HIGH = 0.9
 VERY_HIGH_REASON = "correlations of 0.9 to 1 are commonly called very high"
@@ -17,18 +18,18 @@ VERY_HIGH_REASON = "correlations of 0.9 to 1 are commonly called very high"
 def compute(inputs) -> pd.DataFrame:
     """Means over the seeds (``part`` "mean") and values of all passengers (``part`` "passenger").
 
-    See `_titanic.summary` and `_passengers.compute`. The ``part`` "correlation" has that of SHAP
+    See `_titanic.summary` and `figure2.scores_of`. The ``part`` "correlation" has that of SHAP
     and CFC over the passengers of the one forest, for each feature.
     """
     means = _titanic.summary(inputs, ["shap"]).assign(part="mean")
-    passengers = _passengers.compute(inputs, "shap").assign(part="passenger")
+    passengers = scores_of(inputs, "shap").assign(part="passenger")
     table = pd.concat([means, passengers, _correlations(inputs)], ignore_index=True)
     return table.astype({"sample": "Int64"})
 
 
 def _correlations(inputs):
     shap, cfc = (
-        _passengers.compute(inputs, name).pivot(index="sample", columns="feature", values="value")
+        scores_of(inputs, name).pivot(index="sample", columns="feature", values="value")
         for name in ("shap", "cfc")
     )
     correlations = shap.corrwith(cfc).rename("value").reset_index()
@@ -46,7 +47,7 @@ def draw(table):
     number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
     axes[0].set_title(f"Titanic: means of {number:.0f} forests, mtry 2", loc="left")
     axes[0].legend(loc="lower right")
-    _passengers.draw(figure, axes[1], table[table["part"] == "passenger"])
+    swarms(figure, axes[1], table[table["part"] == "passenger"])
     axes[1].set_xlabel("SHAP value (P(survived))")
     axes[1].set_title("Titanic: every passenger, first forest", loc="left")
     panels.letter(axes)
@@ -60,7 +61,7 @@ def statements(table):
     means = table[table["part"] == "mean"]
     correlations = table[table["part"] == "correlation"]["value"]
     measured = "smallest correlation of SHAP and CFC of a feature over the passengers"
-    options = {"basis": "our reading", "reason": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
+    options = {"reading": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
     criterion = (correlations.min(), VERY_HIGH, "at least")
     return [
         *sizeable("s03", means, {"shap": "SHAP"}, case=SHUFFLED),

@@ -5,8 +5,8 @@ import pandas as pd
 
 from reproduction.figures import panels
 from reproduction.papers import around
-from reproduction.papers.loecher2022 import _simulations
-from reproduction.papers.loecher2022._simulations import (
+from reproduction.papers.loecher2022 import cases
+from reproduction.papers.loecher2022.cases import (
     FEATURES,
     MTRY,
     NOT_NEGATIVE,
@@ -36,19 +36,16 @@ _LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, 
 def compute(inputs) -> pd.DataFrame:
     """Distributions over the replications, and how far x2 is from the others.
 
-    Returns
-    -------
-    DataFrame
-        See `_simulations.summary`. Rows of the feature x2 in the power case also have
-        ``separation``, the smallest distance of its mean from another's in pooled standard
-        deviations, and ``separation_error`` (jackknife); those of SHAP and out-of-bag SHAP have
-        ``gain`` and ``gain_error``: that of weighted out-of-bag SHAP less theirs.
+    See `cases.summary`. Rows of the feature x2 in the power case also have ``separation``,
+    the smallest distance of its mean from another's in pooled standard deviations, and
+    ``separation_error`` (jackknife); those of SHAP and out-of-bag SHAP have ``gain`` and
+    ``gain_error``: that of weighted out-of-bag SHAP less theirs.
     """
     names = [*WEIGHTED, *RAW]
-    table = pd.concat([_simulations.summary(inputs, c, names) for c in (POWER, NULL)])
+    table = pd.concat([cases.summary(inputs, c, names) for c in (POWER, NULL)])
     measured = {}
     for variant in MTRY:
-        scores = _simulations.replications(inputs, POWER, variant, NUMBERS, names)
+        scores = cases.replications(inputs, POWER, variant, NUMBERS, names)
         for name in names:
             measured[variant, name] = _measured(scores[[name]].to_numpy(), separation, "separation")
         for name in BEFORE:
@@ -60,18 +57,12 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def _measured(scores, statistic, name):
-    error = _simulations.jackknife(scores, statistic)
+    error = cases.jackknife(scores, statistic)
     return {name: statistic(scores), f"{name}_error": error}
 
 
 def separation(scores) -> float:
-    """Smallest distance of x2's mean from another's, in pooled standard deviations.
-
-    Parameters
-    ----------
-    scores : float64 (n_replications, 5)
-        Of the features in their order. Negative if another one's mean is larger.
-    """
+    """Smallest distance of x2's mean from another's, in pooled standard deviations."""
     return _separation(scores.mean(axis=0), scores.var(axis=0, ddof=1))
 
 
@@ -93,13 +84,13 @@ def draw(table):
     for line, (importance, name) in zip(axes, WEIGHTED.items(), strict=True):
         for axis, case in zip(line, (POWER, NULL), strict=True):
             boxes(axis, of(table, importance, case), "0.8")
-            _simulations.finish(axis, RELEVANT if case == POWER else None)
+            cases.finish(axis, RELEVANT if case == POWER else None)
             axis.set_title(f"{case}, {name} rows", loc="left")
         line[0].set_ylabel("mean of y SHAP")
     for axis in axes[-1]:
         axis.set_xlabel("feature, number of categories")
     panels.letter(axes)
-    _simulations.explain_boxes(figure, table)
+    cases.explain_boxes(figure, table)
     figure.suptitle("SHAP weighted by y; categories as numbers, mtry 3 (published)", y=0.96)
     return figure
 
@@ -121,7 +112,7 @@ def statements(table):
         ):
             row = rows[name]
             estimate = _estimate(row, "separation")
-            options = {"basis": "our reading", "reason": reason, "expected": _around(apart[name])}
+            options = {"reading": reason, "expected": _around(apart[name])}
             text = measured.format(f"weighted, {WEIGHTED[name]}")
             yield within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
         for name, before in BEFORE.items():
@@ -132,7 +123,7 @@ def statements(table):
             if name == "shap_oob":
                 # Leaving in-bag rows out, without weights, does more than the weights.
                 most = apart["shap_oob"] - apart["shap"]
-            options = {"basis": "our reading", "reason": _GREATLY, "expected": _around(gain, most)}
+            options = {"reading": _GREATLY, "expected": _around(gain, most)}
             name = f"improved over {before}, {mtry}"
             yield within("s09", name, text, GREATLY, "at least", estimate, **options)
         yield _null(table, variant, mtry)
@@ -144,14 +135,14 @@ def _around(value, most=np.inf):
 
 
 def _estimate(row, name):
-    return row[name], around(row[name], _simulations.K * row[f"{name}_error"])
+    return row[name], around(row[name], cases.K * row[f"{name}_error"])
 
 
 def _null(table, variant, mtry):
     """Without signal nothing is left."""
     rows, raw = (of(table, name, NULL, variant) for name in ("shap_oob_y", "shap"))
     errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
-    estimate = _simulations.largest_size(rows["value"] / raw["value"], errors)
+    estimate = cases.largest_size(rows["value"] / raw["value"], errors)
     measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
-    options = {"basis": "our reading", "reason": _LOW, "possible": NOT_NEGATIVE}
+    options = {"reading": _LOW, "possible": NOT_NEGATIVE}
     return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **options)

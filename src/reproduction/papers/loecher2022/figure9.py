@@ -66,5 +66,5 @@ def _proportional(table):
     measured = f"largest difference of a bar of figure 3 and one of figure 9 ({feature}), over the "
     measured += "longest of each"
     # A bar over the longest is between -1 and 1.
-    options = {"basis": "our reading", "reason": _VISIBLE, "possible": (0.0, 2.0)}
+    options = {"reading": _VISIBLE, "possible": (0.0, 2.0)}
     return finding("s20", "in-bag", measured, differences.max(), VISIBLE, "at most", **options)

@@ -85,22 +85,14 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
     The author's program pools the scores of all replications into one curve instead.
 
-    Parameters
-    ----------
-    recorded : path, optional
-        Areas from the author's stored scores, for the scores that he stored.
-
-    Returns
-    -------
-    DataFrame
-        ``variant``; ``score``; ``value``, mean AUC; ``error``, its standard error; ``deviation``
-        over the replications; ``n``; ``standard_error`` of the difference from print, whose
-        replications spread alike; ``first_ten`` and ``first_ten_error``; ``author``, what the
-        scores that the author stored give; ``predicted_low`` and ``predicted_high``, between which
-        the causes on file put the area, see `_predicted`; and, within
-        the replications, with their standard errors: the lead of PGhat(0.5, 1) over the score,
-        among all features (``lead``, ``lead_error``) and the first ten (``lead_first_ten``, ...),
-        and how far PGhat(1, 0) is behind the score (``behind``, ``behind_error``).
+    Columns: ``variant``; ``score``; ``value``, mean AUC; ``error``, its standard error;
+    ``deviation`` over the replications; ``n``; ``standard_error`` of the difference from print,
+    whose replications spread alike; ``first_ten`` and ``first_ten_error``; ``author``, what the
+    scores that the author stored give; ``predicted_low`` and ``predicted_high``, between which the
+    causes on file put the area, see `_predicted`; and, within the replications, with their standard
+    errors: the lead of PGhat(0.5, 1) over the score, among all features (``lead``, ``lead_error``)
+    and the first ten (``lead_first_ten``, ...), and how far PGhat(1, 0) is behind the score
+    (``behind``, ``behind_error``).
     """
     pivoted = {
         name: rows.pivot(index="repeat", columns=["among", "importance"], values="value")
@@ -176,7 +168,7 @@ def statements(table):
         values, errors = (rows.loc[list(COMPETITORS), f"behind{end}"] for end in ("", "_error"))
         interval = ((values - K * errors).max(), (values + K * errors).max())
         measured = f"largest lead of MDA, SHAP or AIR over PGhat(1, 0){_ERRORS}"
-        options = {"basis": "our reading", "reason": _COMPETITIVE, "interval": interval}
+        options = {"reading": _COMPETITIVE, "interval": interval}
         options["possible"] = (-1.0, 1.0)
         best, simple = rows.loc[list(COMPETITORS), "value"].max(), rows.loc[SIMPLE]
         options["expected"] = around(best - simple["value"], ROUNDING)
@@ -207,7 +199,7 @@ def _of_mtry(table):
         float((1 / rows.loc[scores, "standard_error"] ** 2).sum())
         for scores in ([f"{score}, mtry 2" for score in OF_MTRY_2], [*OF_MTRY_2])
     ]
-    options = {"basis": "our reading", "reason": _TWENTY}
+    options = {"reading": _TWENTY}
     options["interval"] = around(difference, TWENTY_TO_ONE)
     options["possible"] = (-most[1], most[0])
     # Each printed area is within the errors of ours with either mtry.

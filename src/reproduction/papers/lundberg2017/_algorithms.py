@@ -37,21 +37,7 @@ INTERNAL = None
 
 @dataclass(frozen=True)
 class Tree:
-    """The paper's tree = {v, a, b, t, r, d} for one output, one list entry a node, root first.
-
-    Parameters
-    ----------
-    v : list
-        Value of a leaf, `INTERNAL` at an inner node.
-    a, b : list of int
-        Left and right child.
-    t : list of float
-        Threshold; a row goes left on ``<=``.
-    r : list
-        Cover, of the same kind of number as v.
-    d : list of int
-        Feature, -1 at a leaf.
-    """
+    """The paper's tree = {v, a, b, t, r, d} for one output, one list entry a node, root first."""
 
     v: list
     a: list
@@ -76,15 +62,7 @@ class Tree:
 
 
 def trees_of(forest, output: int = 0, number=float) -> list[Tree]:
-    """The trees of a `Forest` that compares float64 by ``<=``, for one output.
-
-    Parameters
-    ----------
-    forest : Forest
-    output : int
-    number : float or Fraction
-        Kind of the values and covers.
-    """
+    """The trees of a `Forest` that compares float64 by ``<=``, for one output."""
     trees = []
     for start, stop in zip(forest.tree_offsets[:-1], forest.tree_offsets[1:], strict=True):
         nodes = slice(start, stop)

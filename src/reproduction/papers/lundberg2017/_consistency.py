@@ -24,16 +24,7 @@ LARGEST = 8
 
 
 def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
-    """Pairs in which the attribution of feature 0 falls, by task and method.
-
-    Parameters
-    ----------
-    M : int
-        Number of features.
-    n_pairs : int
-        Pairs for each of the two premises, after rejection.
-    seed : int
-    """
+    """Pairs in which the attribution of feature 0 falls, by task and method."""
     rng = np.random.default_rng([seed, M])
     counts = {}
     for task, game in (("output", output_game), ("gain", gain_game)):

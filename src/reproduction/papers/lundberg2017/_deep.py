@@ -16,8 +16,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from reproduction import models
+from reproduction.datasets import scikit_learn
 from reproduction.papers.lundberg2017 import _algorithms, _exact, _trees
 from reproduction.papers.lundberg2017._algorithms import trees_of
+from splitcredit import to_forest
+from splitcredit.measures import tree_shap
 from splitcredit.models.forest import Forest
 
 DEPTHS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 150)
@@ -94,12 +98,12 @@ def in_decimals(case) -> dict[int, dict[str, float]]:
     rows = case.X.tolist()
     exact = [_exact.tree_shap(x, fractions) for x in rows]
     multiples = {}
-    for digits in DIGITS:
+    for precision in DIGITS:
         with localcontext() as context:
-            context.prec = digits
+            context.prec = precision
             values = [_algorithms.tree_shap(x, decimals, Counter()) for x in rows]
-        roundoff = Fraction(1, 2 * 10 ** (digits - 1))
-        multiples[digits] = {
+        roundoff = Fraction(1, 2 * 10 ** (precision - 1))
+        multiples[precision] = {
             kind: float(_largest(phi, right) / roundoff)
             for kind, phi, right in zip(case.kinds, values, exact, strict=True)
         }
@@ -113,14 +117,7 @@ def _largest(values, exact):
 
 
 def real_cases() -> Iterator[Case]:
-    """Fully grown extra-trees: one class of digits, and the proline of wines (whole mg/l).
-
-    The tree of wines tests its twelve features again and again.
-    """
-    from reproduction import models
-    from reproduction.datasets import scikit_learn
-    from splitcredit import to_forest
-
+    """Fully grown extra-trees: one class of digits, and the proline of wines (whole mg/l)."""
     wines = scikit_learn.wine()
     proline = wines.X[:, -1]
     grown = {"n_estimators": 1, "max_features": 1}
@@ -137,10 +134,6 @@ def real_cases() -> Iterator[Case]:
 
 def forest_cases() -> Iterator[Case]:
     """Unpruned regression trees of many rows, one of each kind, the reference splitcredit's."""
-    from reproduction import models
-    from splitcredit import to_forest
-    from splitcredit.measures import tree_shap
-
     for name, estimator, n_features, parameters in FORESTS:
         random = np.random.default_rng([SEED, n_features])
         X = random.standard_normal((FOREST_SIZE, n_features))

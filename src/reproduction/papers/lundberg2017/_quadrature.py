@@ -20,16 +20,7 @@ from reproduction.papers.lundberg2017._exact import unique_on_path
 
 
 def tree_shap(x, tree: Tree, steps: Counter) -> list[float]:
-    """Phi by feature of one row; adds the passes through the loops over the points to `steps`.
-
-    Parameters
-    ----------
-    x : sequence of float
-    tree : Tree
-        Of floats.
-    steps : Counter
-        ``"loop"`` grows by one for each point at each edge, on the way down and on the way back.
-    """
+    """Phi by feature of one row; adds the passes through the loops over the points to `steps`."""
     points, weights = np.polynomial.legendre.leggauss(max(1, ceil(unique_on_path(tree) / 2)))
     points, weights = ((points + 1) / 2).tolist(), (weights / 2).tolist()
     phi = [0.0] * len(x)

@@ -81,11 +81,7 @@ ROWS = {"whole chain": (1.0, 1), "passes 9 of 10 tests": (0.9, 4), "passes every
 
 
 def caterpillar_rows(depth: int, seed: int = 0, n_features: int | None = None):
-    """Rows that go to all depths: kinds, one a row, and float64 (n_rows, n_features).
-
-    One row goes all the way; others pass each test with probability 0.9 or 0.5, and leave the chain
-    at the first that they fail.
-    """
+    """Rows that go to all depths: kinds, one a row, and float64 (n_rows, n_features)."""
     n_features = n_features or depth
     tests = -(-depth // n_features)
     random = np.random.default_rng([seed, 1])
@@ -98,10 +94,7 @@ def caterpillar_rows(depth: int, seed: int = 0, n_features: int | None = None):
 
 
 def broom(handle: int, height: int, seed: int = 0, n_trees: int = 1) -> Forest:
-    """A path of `handle` splits, at whose end a complete tree of that height hangs.
-
-    Depth D = handle + height, L = handle + 2^height leaves; each level tests its own feature.
-    """
+    """A path of `handle` splits, then a complete tree; each level tests a feature of its own."""
     rng = np.random.default_rng(seed)
 
     def bristles(d):
@@ -119,10 +112,7 @@ def broom(handle: int, height: int, seed: int = 0, n_trees: int = 1) -> Forest:
 
 
 def halving(height: int, n_features: int, seed: int = 0) -> Forest:
-    """A complete tree that tests the same features again and again, each time at half its range.
-
-    2^height leaves; a path tests min(height, n_features) features, however long it is.
-    """
+    """A complete tree that tests the same features again and again, at half its range each time."""
     rng = np.random.default_rng(seed)
 
     def below(d, ranges):

@@ -10,8 +10,9 @@ from fractions import Fraction
 
 import pandas as pd
 
+from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import _attributions, _consistency, _figure1
+from reproduction.papers.lundberg2017 import _attributions, _consistency
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
 from reproduction.parameters import Count, Seed
 
@@ -21,15 +22,8 @@ FEATURES = ("Fever", "Cough")
 FEVER, COUGH = 0, 1
 ROWS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 EXPLAINED = (1, 1)
-# (task, method): whether the attribution of cough falls from A to B.
-FALLS = {
-    ("output", "path"): True,
-    ("output", "SHAP"): False,
-    ("output", "mean |SHAP|"): False,
-    ("gain", "path"): True,
-    ("gain", "SHAP"): False,
-    ("split count", "split count"): True,
-}
+# (task, method) of the attributions of cough that fall from A to B; the others of `LABELS` rise.
+FALLING = {("output", "path"), ("gain", "path"), ("split count", "split count")}
 # INCREASE / AND. Up to the second number all conclusions of the figure hold, as the smallest of the
 # ratios at which one turns, (sqrt 2 - 1) / 2 = 0.207 for the gain, says; see `relative_change`.
 RATIOS = [Fraction(k, 100) for k in range(1, 61)]
@@ -38,24 +32,38 @@ HOLDS_UP_TO = 0.2
 MARGIN = 1e-6
 N_PAIRS = 2000
 SIZES = (2, 3)
+# Of the picture: colors of what falls and rises.
+DOWN, UP = COLORS["vermilion"], COLORS["blue"]
+PAPER = "0.97"
+# The rows of the table: task and method -> name.
+LABELS = {
+    ("output", "path"): "output of the patient, path (Saabas)",
+    ("output", "SHAP"): "output of the patient, SHAP",
+    ("output", "mean |SHAP|"): "output, mean |SHAP| of all patients",
+    ("gain", "path"): "gain in squared error, path (MDI)",
+    ("gain", "SHAP"): "gain in squared error, SHAP",
+    ("split count", "split count"): "number of splits",
+}
+# Color, dash, short name, and where that name stands beside its line: ratio and percent.
+LINES = {
+    ("output", "path"): (DOWN, "-", "output, path", (0.335, -30)),
+    ("gain", "path"): (DOWN, "--", "gain, path", (0.225, -14)),
+    ("split count", "split count"): (COLORS["orange"], "-", "splits", (0.35, -47)),
+    ("output", "SHAP"): (UP, "-", "output, SHAP", (0.335, 26)),
+    ("output", "mean |SHAP|"): (COLORS["sky"], "-", "mean |SHAP|", (0.275, 80)),
+    ("gain", "SHAP"): (UP, "--", "gain, SHAP", (0.13, 85)),
+}
+ASSUMED = 1 / 8
 
 
 def compute(inputs, n_pairs: Count = N_PAIRS, seed: Seed = 0) -> pd.DataFrame:
     """Numbers of the figure, and those that decide whether it depends on the assumed leaves.
 
-    Parameters
-    ----------
-    n_pairs, seed : int
-        Random pairs of trees for each number of features and premise, see `_consistency`.
-
-    Returns
-    -------
-    DataFrame
-        ``part``; ``tree``, ``feature``, ``task``, ``method``; ``x`` (ratio of the increase to the
-        AND, or number of features); ``n`` (pairs); ``value``; ``exact``, the value as a fraction.
-        Parts: ``leaf`` (assumed), ``attribution``, ``marginal`` (what knowing the feature adds,
-        ``method`` names what else is known), ``range`` (relative change of cough's attribution
-        from A to B at the ratio ``x``), ``pairs`` (in how many random pairs it falls).
+    Columns: ``part``; ``tree``, ``feature``, ``task``, ``method``; ``x`` (ratio of the increase to
+    the AND, or number of features); ``n`` (pairs); ``value``; ``exact``, the value as a fraction.
+    Parts: ``leaf`` (assumed), ``attribution``, ``marginal`` (what knowing the feature adds,
+    ``method`` names what else is known), ``range`` (relative change of cough's attribution from A
+    to B at the ratio ``x``), ``pairs`` (in how many random pairs it falls).
     """
     cases = trees()
     rows = list(_leaves(cases))
@@ -106,57 +114,179 @@ def relative_change(ratio) -> dict[tuple[str, str], Fraction]:
     return {key: b[key][COUGH] / a[key][COUGH] - 1 for key in a}
 
 
-draw = _figure1.draw
+def draw(table):
+    """Trees on top, attributions beneath, then the attributions for other leaves and trees."""
+    figure = panels.figure(figsize=(8.4, 8.8))
+    trees, middle, bottom = figure.subfigures(3, 1, height_ratios=[1.0, 0.9, 0.9])
+    pair, lowest = trees.subplots(1, 2), bottom.subplots(1, 2)
+    leaves = table[table["part"] == "leaf"].groupby("tree")["exact"].apply(list)
+    titles = {"A": "Tree A: an AND", "B": "Tree B: the same, and more with cough"}
+    for column, (name, order) in enumerate((("A", ("Fever", "Cough")), ("B", ("Cough", "Fever")))):
+        axis = pair[column]
+        a, b, c, d = leaves[name]  # by fever, then cough
+        _draw_tree(axis, order, [a, b, c, d] if name == "A" else [a, c, b, d])
+        axis.set_title(titles[name], fontweight="bold")
+    note = "A quarter of the patients in each leaf. The values of the leaves are assumed: "
+    note += "the text of the paper does not print them."
+    trees.supxlabel(note, fontsize=8, color="0.35", style="italic")
+    comparison = middle.subplots()
+    _draw_table(comparison, table[table["part"] == "attribution"])
+    _draw_ranges(lowest[0], table[table["part"] == "range"])
+    _draw_pairs(lowest[1], table[table["part"] == "pairs"])
+    panels.letter([*pair, comparison, *lowest])
+    return figure
+
+
+def _draw_tree(axis, order, leaves):
+    """A tree of two levels; the way of a patient with both symptoms in dark."""
+    axis.set(xlim=(-0.06, 1.06), ylim=(0.0, 1.06))
+    pictures.blank(axis)
+    inner = {0: (0.5, 0.95), 1: (0.23, 0.55), 2: (0.77, 0.55)}
+    ends = {k: (0.095 + 0.27 * k, 0.1) for k in range(4)}
+    for parent, child, answer, on_path in (
+        (inner[0], inner[1], "No", False),
+        (inner[0], inner[2], "Yes", True),
+        (inner[1], ends[0], "No", False),
+        (inner[1], ends[1], "Yes", False),
+        (inner[2], ends[2], "No", False),
+        (inner[2], ends[3], "Yes", True),
+    ):
+        _arrow(axis, parent, child, answer, on_path)
+    for k, xy in inner.items():
+        _box(axis, xy, order[min(k, 1)], on_path=k != 1)
+    for k, xy in ends.items():
+        _box(axis, xy, leaves[k], on_path=k == 3, leaf=True)
+
+
+def _arrow(axis, start, end, answer, on_path):
+    color = "0.15" if on_path else "0.65"
+    style = {"arrowstyle": "-|>", "color": color, "lw": 1.8 if on_path else 1.0}
+    style |= {"shrinkA": 13, "shrinkB": 12}
+    axis.annotate("", end, start, arrowprops=style)
+    x, y = ((s + e) / 2 for s, e in zip(start, end, strict=True))
+    side = 1 if end[0] > start[0] else -1
+    axis.text(x + 0.045 * side, y + 0.03, answer, color=color, fontsize=8, ha="center")
+
+
+def _box(axis, center, text, on_path, leaf=False):
+    face = {"boxstyle": "round,pad=0.35" if not leaf else "square,pad=0.4"}
+    face |= {"fc": "white" if not leaf else PAPER, "ec": "0.15" if on_path else "0.65"}
+    face["lw"] = 1.6 if on_path else 0.9
+    text = text if leaf else f"{text}?"
+    weight = "bold" if on_path else "normal"
+    axis.text(*center, text, ha="center", va="center", bbox=face, fontweight=weight, fontsize=9)
+
+
+def _draw_table(axis, table):
+    """Six attributions in both trees, and the change of cough's."""
+    pictures.blank(axis)
+    axis.set(xlim=(0, 1), ylim=(-0.3, len(LABELS) + 1.5))
+    exact = table.set_index(["task", "method", "tree", "feature"])["exact"]
+    value = table.set_index(["task", "method", "tree", "feature"])["value"]
+    columns = {
+        ("A", "Fever"): 0.42,
+        ("A", "Cough"): 0.51,
+        ("B", "Fever"): 0.61,
+        ("B", "Cough"): 0.7,
+    }
+    for tree, x in (("A", 0.465), ("B", 0.655)):
+        axis.text(x, len(LABELS) + 0.95, f"tree {tree}", ha="center", fontweight="bold")
+    words = {"fontsize": 8, "color": "0.35", "ha": "center"}
+    for (_, feature), x in columns.items():
+        axis.text(x, len(LABELS) + 0.2, feature, **words)
+    axis.text(0.87, len(LABELS) + 0.95, "Cough, from A to B", ha="center", fontweight="bold")
+    axis.text(
+        0.87, len(LABELS) + 0.2, "it matters more in B", ha="center", fontsize=8, color="0.35"
+    )
+    for k, (key, label) in enumerate(LABELS.items()):
+        y = len(LABELS) - 1 - k
+        if k % 2 == 0:
+            axis.axhspan(y - 0.18, y + 0.78, color=PAPER, zorder=0)
+        axis.text(0.01, y + 0.3, label, va="center")
+        change = value[(*key, "B", "Cough")] / value[(*key, "A", "Cough")] - 1
+        color = DOWN if change < 0 else UP
+        for (tree, feature), x in columns.items():
+            bold = {"color": color, "fontweight": "bold"} if feature == "Cough" else {}
+            axis.text(x, y + 0.3, exact[(*key, tree, feature)], ha="center", va="center", **bold)
+        text = (
+            f"▼ falls by {-change:.0%}: inconsistent" if change < 0 else f"▲ rises by {change:.0%}"
+        )
+        axis.text(0.775, y + 0.3, text, va="center", color=color)
+
+
+def _draw_ranges(axis, table):
+    """Relative change of cough's attribution against the assumed ratio of the leaf values."""
+    axis.axhspan(-75, 0, color=DOWN, alpha=0.07, lw=0)
+    axis.axhline(0, color="0.4", lw=0.8)
+    axis.axvline(ASSUMED, color="0.4", lw=0.8, ls=":")
+    for key in LABELS:
+        rows = table[(table["task"] == key[0]) & (table["method"] == key[1])]
+        color, dash, name, xy = LINES[key]
+        axis.plot(rows["x"], 100 * rows["value"], color=color, ls=dash)
+        axis.text(*xy, name, color=color, fontsize=7.5)
+    axis.set(xlim=(0, 0.45), ylim=(-75, 130))
+    axis.text(ASSUMED + 0.008, -69, "assumed: 10 / 80", fontsize=7, color="0.3")
+    axis.set_xlabel("increase with cough in B / value of the AND")
+    axis.set_ylabel("change of cough's\nattribution, A to B (%)")
+    axis.set_title("Other values of the leaves")
+
+
+def _draw_pairs(axis, table):
+    """Share of random pairs in which the attribution falls although the feature matters more."""
+    order = [("output", "SHAP"), ("gain", "SHAP"), ("output", "path"), ("gain", "path")]
+    places = {key: k for k, key in enumerate(reversed(order))}
+    for M, group in table.groupby("x"):
+        offset = 0.19 if M == table["x"].min() else -0.19
+        for row in group.itertuples():
+            share, y = 100 * row.value / row.n, places[row.task, row.method] + offset
+            color = LINES[row.task, row.method][0]
+            axis.barh(y, share, height=0.34, color=color, alpha=1.0 if offset > 0 else 0.6)
+            text = f"{share:.1f} %  (M = {M:.0f})" if share else f"0  (M = {M:.0f})"
+            axis.text(share + 0.5, y, text, va="center", fontsize=7)
+    labels = [LINES[key][2] for key in places]
+    axis.set_yticks(list(places.values()), labels)
+    axis.set_xlim(0, 18)
+    axis.grid(axis="y", visible=False)
+    share = f"% of {table['n'].iloc[0]:.0f} pairs, orders drawn"
+    axis.set_xlabel(f"falls though the feature matters more\n({share})")
+    axis.set_title("Random pairs of trees, M features")
 
 
 def statements(table):
     """s01: the attributions that fall and rise from A to B, and in how many random pairs."""
-    attributed = table[table["part"] == "attribution"]
-    cough = attributed[attributed["feature"] == "Cough"].set_index(["task", "method", "tree"])[
-        "value"
-    ]
-    change = {key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in FALLS}
+    attributed = table[(table["part"] == "attribution") & (table["feature"] == "Cough")]
+    cough = attributed.set_index(["task", "method", "tree"])["value"]
+    change = {key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in LABELS}
     falls, rises = _least(change)
     # Changes grow with the ratio of the leaves' values, which lies between two of `RATIOS`.
     (_, *below), (_, *above) = _neighbors(table)
-    ranges = table[(table["part"] == "range") & (table["x"] <= HOLDS_UP_TO)]
-    expected = [FALLS[key] for key in zip(ranges["task"], ranges["method"], strict=True)]
-    exceptions = ((ranges["value"] < 0) != expected).sum()
     measured = "smallest {} of cough's attribution from A to B, relative"
-    exceptions_text = (
-        f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
-    )
+    place = ("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least")
+    not_0 = "nothing is rounded, so what is at least this is not 0"
+    yield finding(*place, reading=not_0, possible=(above[0], below[0]))
+    place = ("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least")
+    yield finding(*place, possible=(below[1], above[1]))
+    ranges = table[(table["part"] == "range") & (table["x"] <= HOLDS_UP_TO)]
+    expected = [key in FALLING for key in zip(ranges["task"], ranges["method"], strict=True)]
+    exceptions = ((ranges["value"] < 0) != expected).sum()
+    measured = f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
+    place = ("s01", "other leaf values", measured, exceptions, 0.0)
+    yield finding(*place, possible=(0, len(ranges)))
     exists = "a method is inconsistent if there is one pair of models for which it is"
-    yield finding(
-        *("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least"),
-        basis="our reading",
-        reason="nothing is rounded, so what is at least this is not 0",
-        possible=(above[0], below[0]),
-    )
-    yield finding(
-        *("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least"),
-        possible=(below[1], above[1]),
-    )
-    yield finding(
-        *("s01", "other leaf values", exceptions_text, exceptions, 0.0),
-        possible=(0, len(ranges)),
-    )
     pairs = table[table["part"] == "pairs"]
     for (task, method), rows in pairs.groupby(["task", "method"], sort=False):
         count, n = rows["value"].sum(), rows["n"].sum()
         measured = f"falls in {n:.0f} random pairs where the feature matters more"
         place = ("s01", f"pairs, {method} of the {task}", measured, count)
-        if method == "SHAP":
-            yield finding(*place, 0.0, possible=(0, n))
-        else:
-            limit = {"kind": "at least", "basis": "our reading", "reason": exists}
-            yield finding(*place, 1.0, **limit, possible=(0, n))
+        limit = (0.0, "at most") if method == "SHAP" else (1.0, "at least")
+        reading = "" if method == "SHAP" else exists
+        yield finding(*place, *limit, reading=reading, possible=(0, n))
 
 
 def _least(change):
     """Smallest fall of the attributions that fall, and smallest rise of those that rise."""
-    falls = -max(change[key] for key, expects_fall in FALLS.items() if expects_fall)
-    return falls, min(change[key] for key, expects_fall in FALLS.items() if not expects_fall)
+    falls = -max(change[key] for key in FALLING)
+    return falls, min(change[key] for key in LABELS if key not in FALLING)
 
 
 def _neighbors(table):

@@ -9,6 +9,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import permutations
 
+import numpy as np
 import pandas as pd
 
 from reproduction import models
@@ -18,12 +19,8 @@ from reproduction.papers.lundberg2017 import _attributions
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
 from splitcredit import to_forest
 
-RECIPE = {
-    "estimator": "DecisionTreeClassifier",
-    "max_depth": 4,
-    "max_features": 1,
-    "random_state": 5,
-}
+RECIPE = {"estimator": "DecisionTreeClassifier", "max_depth": 4, "max_features": 1}
+RECIPE["random_state"] = 5
 ROW, CLASS, SPECIES = 68, 1, "versicolor"
 FEATURES = ("sepal length", "sepal width", "petal length", "petal width")
 UP, DOWN = COLORS["vermilion"], COLORS["blue"]
@@ -32,13 +29,10 @@ UP, DOWN = COLORS["vermilion"], COLORS["blue"]
 def compute(inputs) -> pd.DataFrame:
     """Every step of every order, the path method and the SHAP values.
 
-    Returns
-    -------
-    DataFrame
-        ``part``: ``order`` (a step: E[f | x_S] grows to ``expectation`` as the feature joins S),
-        ``path`` (Saabas), ``shap`` (Eq. 2); ``order``, features from 1 on; ``position`` in it,
-        ``feature``, ``expectation``, ``value`` (step or attribution), ``exact``. The row of
-        position 0 has E[f] and no feature.
+    Columns: ``part``: ``order`` (a step: E[f | x_S] grows to ``expectation`` as the feature joins
+    S), ``path`` (Saabas), ``shap`` (Eq. 2); ``order``, features from 1 on; ``position`` in it,
+    ``feature``, ``expectation``, ``value`` (step or attribution), ``exact``. The row of position 0
+    has E[f] and no feature.
     """
     tree, x = explained()
     f_x = {
@@ -123,14 +117,9 @@ def _arrows(axis, start, steps, conditional):
             reached = f"E[f(x) | {', '.join(known_features)}] = {end:.3f}"
             axis.text(beyond, y + 0.4, reached, color="0.35", va="center", fontsize=6.5)
         expectation = end
-    axis.text(
-        expectation,
-        len(steps) + 0.72,
-        f"f(x) = {expectation:.3f}",
-        ha="center",
-        fontsize=7.5,
-        fontweight="bold",
-    )
+    words = {"ha": "center", "fontsize": 7.5}
+    at = expectation, len(steps) + 0.72
+    axis.text(*at, f"f(x) = {expectation:.3f}", fontweight="bold", **words)
     axis.set(ylim=(len(steps) + 0.9, -1.3), xlim=(0.2, 1.32), yticks=[])
     axis.set_xticks([0.2, 0.4, 0.6, 0.8, 1.0])
     axis.spines["left"].set_visible(False)
@@ -139,7 +128,7 @@ def _arrows(axis, start, steps, conditional):
 
 def _orders(axis, steps, shap, path):
     """Rows: orders; columns: features; colors: the step of the feature in that order."""
-    import numpy as np
+    from matplotlib.patches import Rectangle
 
     cells = steps[steps["position"] > 0].pivot_table(
         index="order", columns="feature", values="value"
@@ -164,7 +153,7 @@ def _orders(axis, steps, shap, path):
     axis.tick_params(length=0)
     row = list(cells.index).index(path)
     box = {"fill": False, "ec": "black", "lw": 1.8, "clip_on": False}
-    axis.add_patch(_rectangle((-0.5, row - 0.5), len(FEATURES), 1, **box))
+    axis.add_patch(Rectangle((-0.5, row - 0.5), len(FEATURES), 1, **box))
     axis.get_yticklabels()[row].set_fontweight("bold")
     axis.text(len(FEATURES) - 0.4, row, "path", va="center", fontsize=7.5, fontweight="bold")
     axis.grid(False)
@@ -172,12 +161,6 @@ def _orders(axis, steps, shap, path):
         spine.set_visible(False)
     axis.set_ylabel("order in which the features become known")
     axis.set_title("What a feature adds, by order", loc="left")
-
-
-def _rectangle(*corner_and_size, **style):
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(*corner_and_size, **style)
 
 
 def _row(part, order, position, feature, expectation, value):

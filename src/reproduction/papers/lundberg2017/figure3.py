@@ -1,11 +1,33 @@
-"""Figure 3: supervised clustering, attributions as stacked bars in the order of a dendrogram."""
+"""Figure 3: supervised clustering, attributions as stacked bars in the order of a dendrogram.
+
+The paper's data (518 participants, 200 gene modules, CERAD score) are not open: see
+`reproduction.datasets.gene_modules` and `reproduction.datasets.ad_data`.
+"""
 
 import numpy as np
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
-from reproduction.papers.lundberg2017._clustering import DATASETS, STAND_IN, datasets_of
 
+# Titles of the data sets, of figure 4 too; `STAND_IN` is the note below the pictures.
+DATASETS = {
+    "gene_modules": "Stand-in 1: simulated gene modules, ordinal score",
+    "ad_data": "Stand-in 2: spinal-fluid proteins, impaired or not",
+}
+STAND_IN = (
+    "Both data sets stand in for the paper's 518 participants (gene modules, CERAD score), whose "
+    "data are not open.\nGene modules: simulated by rules of our own. "
+    "Proteins: 333 people, Craig-Schapiro et al. 2011."
+)
+# Name in the paper, color and line of each clustering.
+CLUSTERED = {
+    "tree_shap": ("SHAP", COLORS["vermilion"], "-"),
+    "saabas": ("path (Saabas)", COLORS["blue"], "-"),
+    "local_mdi": ("local MDI", COLORS["green"], "-"),
+    "unsupervised": ("unsupervised", COLORS["black"], "-"),
+    "random_features": ("random features", "0.55", "--"),
+    "random_labels": ("random labels", "0.55", ":"),
+}
 PANELS = {"saabas": "path (Saabas)", "tree_shap": "SHAP"}
 # Colors of the features with the largest attributions; the side of zero shows their sign.
 _COLORS = [COLORS[name] for name in ("blue", "vermilion", "green", "orange", "purple", "sky")]
@@ -19,6 +41,12 @@ def compute(inputs) -> pd.DataFrame:
     table = inputs["lundberg2017_bars/cluster_bars"].rename(columns={"data": "dataset"})
     table = table.drop(columns=["model", "run"], errors="ignore")
     return table.astype({"merge_left": "Int64", "merge_right": "Int64"})
+
+
+def datasets_of(table) -> list[str]:
+    """The data sets of a table, those that are known first."""
+    present = table["dataset"].unique().tolist()
+    return [d for d in DATASETS if d in present] + [d for d in present if d not in DATASETS]
 
 
 def draw(table):

@@ -71,18 +71,7 @@ EXISTS = "a method is inconsistent if there is one pair of models for which it i
 def compute(inputs, n_pairs: Count = 2000, n_fitted: Count = 150, seed: Seed = 0) -> pd.DataFrame:
     """Every property as a number.
 
-    Parameters
-    ----------
-    n_pairs : int
-        Random pairs of functions for each number of features, by formulas.
-    n_fitted : int
-        Random pairs on which the packages are fitted.
-    seed : int
-
-    Returns
-    -------
-    DataFrame
-        ``property``, ``case``, ``quantity``, ``n`` (how many cases), ``value``.
+    Columns: ``property``, ``case``, ``quantity``, ``n`` (how many cases), ``value``.
     """
     rows = [*_uniqueness(n_pairs, seed), *_order(seed), *_path_methods(seed), *_one_order(seed)]
     rows += [*_fluctuations(seed), *_xgboost(seed), *_other_units(seed)]
@@ -111,6 +100,7 @@ def _uniqueness(n_pairs, seed):
         all_features = tuple(range(M))
         error_of_sum = sum(values[0]) + before[()] - before[all_features]
         without_feature = _consistency.output_game(first.mean(axis=1, keepdims=True) + 0 * first)
+        without_effect = np.abs(_in_order(without_feature, order)[-1]).max()
         # Features 0 and 1 do the same: the function is the same if they are exchanged.
         alike = _consistency.output_game(first + first.swapaxes(1, 2))
         in_order = _in_order(alike, order)
@@ -121,10 +111,7 @@ def _uniqueness(n_pairs, seed):
         case = f"fixed order, M = {M}"
         for quantity, value in (
             ("largest |E[f] + sum of phi - f(x)|", np.abs(error_of_sum).max()),
-            (
-                "largest |phi| of a feature without effect",
-                np.abs(_in_order(without_feature, order)[-1]).max(),
-            ),
+            ("largest |phi| of a feature without effect", without_effect),
             ("pairs in which phi falls", (values[1][-1] < values[0][-1]).sum()),
             (GAP, np.abs(gaps).max() / factor),
             (SHARED, np.abs(_kept(before, M)).max() / factor),
@@ -315,11 +302,7 @@ def _renamed(x, tree):
 
 
 def _by_names(x, tree):
-    """Largest difference of two orders: the path's tests by their own names, and by features.
-
-    It needs no path method: at each test one of the two knows the feature at that node alone, the
-    other at all nodes.
-    """
+    """Largest difference of two orders: the path's tests by their own names, and by features."""
     by_test = _steps_of_path(*_renamed(x, tree))
     by_feature = [Fraction(0)] * len(x)
     for j in _tests_of(x, tree):
@@ -421,110 +404,67 @@ def _share_of_pairs(a, b):
 def statements(table):
     """s09 to s15 and s19."""
     value = table.set_index(["property", "case", "quantity"])["value"]
-    return [
-        *_s09(value),
-        *_s10(value),
-        *_s11(value),
-        *_s12(value),
-        *_s13(table),
-        *_s14(table),
-        *_s15(value),
-        *_s19(value),
-    ]
-
-
-def _s09(value):
-    for case, quantities in value["uniqueness"].groupby(level=0, sort=False):
-        quantities = quantities.droplevel(0)
+    for case, quantities in _by_case(value["uniqueness"]):
         gap, shared, _ = (quantities.pop(name) for name in (GAP, SHARED, ALIKE))
         # Were a property violated, it would be no counter-example; and SHAP has symmetry.
         obeys = (quantities == 0).all()
         measured = "largest difference from SHAP of another method that obeys all three properties"
-        place = ("s09", case, measured, gap if obeys else 0.0, 0.0)
-        yield finding(*place, possible=ERROR, expected=(shared, shared))
-
-
-def _s10(value):
-    for case, quantities in value["order of the tree"].groupby(level=0, sort=False):
-        quantities = quantities.droplevel(0)
-        predicted = quantities[f"{BETWEEN}, by the gaps of Algorithm 1"]
-        yield finding(
-            *("s10", case, BETWEEN, quantities[BETWEEN], 0.0),
-            basis="our reading",
-            reason=OF_ALGORITHM_1,
-            possible=ERROR,
-            expected=(predicted, predicted),
-        )
-
-
-def _s11(value):
+        yield _is_zero("s09", case, measured, gap if obeys else 0.0, shared)
+    for case, of_case in _by_case(value["order of the tree"]):
+        predicted = of_case[f"{BETWEEN}, by the gaps of Algorithm 1"]
+        yield _is_zero("s10", case, BETWEEN, of_case[BETWEEN], predicted, OF_ALGORITHM_1)
     for (case, quantity), largest in value["path methods"].items():
-        place = ("s11", f"{case}, {quantity}", f"{quantity}, path method", largest, 0.0)
-        yield finding(*place, possible=ERROR)
+        yield _is_zero("s11", f"{case}, {quantity}", f"{quantity}, path method", largest)
+    similar = "similar is read as equal: no degree of likeness is stated"
+    orders = dict(_by_case(value["one order"]))
+    for case in ("features that come once", "features that come again"):
+        of_case = orders[case]
+        predicted = of_case.get(BY_NAMES)
+        yield _is_zero("s12", case, PATH_AND_ORDER, of_case[PATH_AND_ORDER], predicted, similar)
+    yield from _of_packages(table[table["property"] == "packages"])
+    (row,) = table[table["property"] == "XGBoost"].itertuples()
+    measured = f"largest error of {row.case}, relative to the largest value"
+    yield finding("s14", "pred_contribs", measured, row.value, SINGLE, possible=ERROR)
+    for case, of_case in _by_case(value["fluctuations"]):
+        predicted = of_case.get(OF_FEVER)
+        reading = "" if predicted is None else OF_ROW
+        yield _is_zero("s15", case, f"{CHANGE}, SHAP", of_case[CHANGE], predicted, reading)
+    yield from _of_units(value["other units"])
 
 
-def _s12(value):
-    again = "features that come again"
-    predicted = value["one order", again, BY_NAMES]
-    for case in ("features that come once", again):
-        yield finding(
-            *("s12", case, PATH_AND_ORDER, value["one order", case, PATH_AND_ORDER], 0.0),
-            basis="our reading",
-            reason="similar is read as equal: no degree of likeness is stated",
-            possible=ERROR,
-            expected=(predicted, predicted) if case == again else None,
-        )
+def _by_case(quantities):
+    """Each case with its quantities."""
+    for case, of_case in quantities.groupby(level=0, sort=False):
+        yield case, of_case.droplevel(0)
 
 
-def _s13(table):
-    rows = table[table["property"] == "packages"]
+def _is_zero(statement, variant, measured, value, predicted=None, reading=""):
+    """A finding that an error is 0; the cause predicts another one."""
+    expected = None if predicted is None else (predicted, predicted)
+    options = {"reading": reading, "possible": ERROR, "expected": expected}
+    return finding(statement, variant, measured, value, 0.0, **options)
+
+
+def _of_packages(rows):
+    """s13; the paper does not name LightGBM."""
     for row in rows[~rows["quantity"].str.contains("SHAP")].itertuples():
         measured = (
             f"{row.quantity}: falls in so many of {row.n} pairs where the feature matters more"
         )
-        yield finding(
-            *("s13", f"{row.case}, {row.quantity}", measured, row.value, 1.0, "at least"),
-            basis="our reading",
-            reason=EXISTS,
-            possible=(0, row.n),
-            # The paper does not name it.
-            beside=row.case.startswith("lightgbm"),
-        )
+        place = ("s13", f"{row.case}, {row.quantity}", measured, row.value, 1.0, "at least")
+        beside = row.case.startswith("lightgbm")
+        yield finding(*place, reading=EXISTS, possible=(0, row.n), beside=beside)
 
 
-def _s14(table):
-    (row,) = table[table["property"] == "XGBoost"].itertuples()
-    measured = f"largest error of {row.case}, relative to the largest value"
-    yield finding("s14", "pred_contribs", measured, row.value, SINGLE, possible=ERROR)
-
-
-def _s15(value):
-    for case, quantities in value["fluctuations"].groupby(level=0, sort=False):
-        quantities = quantities.droplevel(0)
-        predicted = quantities.get(OF_FEVER)
-        yield finding(
-            *("s15", case, f"{CHANGE}, SHAP", quantities[CHANGE], 0.0),
-            **({} if predicted is None else {"basis": "our reading", "reason": OF_ROW}),
-            possible=ERROR,
-            expected=None if predicted is None else (predicted, predicted),
-        )
-
-
-def _s19(value):
-    units = value["other units"]
-    for case in (FEATURES, STANDARDIZED):
-        yield finding(
-            *("s19", case, f"{PAIRS}, {case}", units[case, FACTORS], MARGIN, "at least"),
-            basis="our reading",
-            reason="a single pair of rows is enough",
-            possible=(0, 1),
-            # In deviations of their own, features have no units.
-            expected=(0, 0) if case == STANDARDIZED else None,
-            beside=case == STANDARDIZED,
-        )
+def _of_units(units):
+    """s19; in deviations of their own, features have no units."""
+    reading = "a single pair of rows is enough"
+    for case, expected in ((FEATURES, None), (STANDARDIZED, (0, 0))):
+        place = ("s19", case, f"{PAIRS}, {case}", units[case, FACTORS], MARGIN, "at least")
+        options = {"possible": (0, 1), "expected": expected, "beside": case == STANDARDIZED}
+        yield finding(*place, reading=reading, **options)
     for case in ("SHAP", "path"):
         place = ("s19", case, f"{PAIRS}, {case}", units[case, FACTORS], 0.0)
         yield finding(*place, possible=(0, 1))
         gap = units[f"outcome, {case}", OF_OUTCOME]
-        place = ("s19", f"outcome, {case}", OF_OUTCOME, gap, 0.0)
-        yield finding(*place, possible=ERROR)
+        yield _is_zero("s19", f"outcome, {case}", OF_OUTCOME, gap)

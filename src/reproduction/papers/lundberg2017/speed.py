@@ -1,15 +1,13 @@
 """Speed: "thousands of trees, and hundreds of inputs, to be explained in a fraction of a second".
 
-One row and a batch of rows, ours beside shap and the libraries' own, and how our time grows with
-the number of trees, the depth and the number of leaves. Peers are given the fitted model; ours is
-timed from there too, and once more from the converted forest. All on one thread, and all of it
-depends on the clock. The peers are those of this environment: `make bench` times more of them, each
-in its newest release, in pairs. XGBoost, e.g., has a faster algorithm from release 3.4 on.
+One row and a batch of rows, ours beside shap and the libraries' own, from the fitted model to the
+values. All on one thread, and all of it depends on the clock. The peers are those of this
+environment: `make bench` times more of them, each in its newest release, in pairs. XGBoost, e.g.,
+has a faster algorithm from release 3.4 on.
 """
 
 import statistics
 import time
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,14 +16,16 @@ import splitcredit
 from reproduction.figures import COLORS, panels
 from reproduction.models import fit
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import _peers, _steps, _trees
+from reproduction.papers.lundberg2017 import _peers
 from reproduction.parameters import Count
-from splitcredit.measures import saabas, tree_shap
+from splitcredit.kernels.compiled import threads
+from splitcredit.measures import tree_shap
 from splitcredit.models.formats import to_forest
 
 # "A fraction of a second".
 FRACTION = 1.0
-OURS = f"splitcredit {splitcredit.__version__} TreeSHAP"
+_FRACTION = "a fraction of a second is less than one"
+OURS = f"splitcredit {splitcredit.__version__} TreeSHAP, end to end"
 # Models of the depth of the paper's. The values of a feature are put into 15 bins, not 255, and a
 # tree is grown from three of ten features: fits are many times as fast, and have as many nodes.
 _EACH = {"learning_rate": 0.05, "max_bin": 15, "colsample_bytree": 0.3}
@@ -35,16 +35,6 @@ MODELS = {
 }
 # Rows of the batch for the peers, whose time is scaled up: with all rows they would take minutes.
 PEER_ROWS = 20
-TREES = (1, 4, 16, 64, 256)
-DEPTHS = (4, 8, 16, 32, 64)
-HEIGHTS = (2, 4, 6, 8, 10)
-SWEEP_ROWS = 256
-# What grows in each sweep, its axis, and for what the time is taken.
-_GROWTH = {
-    "T": ("more trees", "number of trees", ""),
-    "D": ("deeper trees", "depth", ",\nfor each node"),
-    "L": ("more leaves", "leaves of a tree", ""),
-}
 # CPU seconds of a call that is timed once.
 LONG = 0.5
 # Two timings of the same work on a busy machine are this many times apart at most.
@@ -54,28 +44,15 @@ APART = 2.0
 def compute(inputs, trees: Count, features: Count, rows: Count, repeats: Count) -> pd.DataFrame:
     """Seconds, by part.
 
-    Parameters
-    ----------
-    trees, features, rows : int
-        Sizes of models and batch.
-    repeats : int
-        The median of so many calls is taken; of a call that takes half a second or longer, one.
-
-    Returns
-    -------
-    DataFrame
-        ``part``: ``rows`` (``model`` and ``method`` with releases, ``trees``, ``features``,
-        ``rows``, ``timed_rows``: how many were timed; each row beyond them adds what one row
-        beyond the first took on average), ``reading`` (what shap takes before the first row),
-        ``cost`` (``sweep``, ``size``) or ``exponent`` (``sweep``); ``value`` in CPU seconds, or a
-        slope.
+    Columns: ``part``: ``rows`` (``model`` and ``method`` with releases, ``trees``, ``features``,
+    ``rows``, ``timed_rows``: how many were timed; each row beyond them adds what one row beyond the
+    first took on average) or ``reading``, what shap takes before the first row; ``value`` in CPU
+    seconds.
     """
-    from splitcredit.kernels.compiled import threads
-
     with threads(1):
-        measurements = [*_rows(trees, features, rows, repeats), *_cost(repeats)]
+        measurements = list(_rows(trees, features, rows, repeats))
     columns = ["part", "model", "method", "trees", "features", "rows", "timed_rows"]
-    table = pd.DataFrame(measurements, columns=[*columns, "sweep", "size", "value"])
+    table = pd.DataFrame(measurements, columns=[*columns, "value"])
     return table.astype({name: "Int64" for name in columns[3:]})
 
 
@@ -87,14 +64,15 @@ def _rows(trees, features, rows, repeats):
         model = fit({**recipe, "n_estimators": trees, "random_state": 0}, X, y)
         key = {"part": "rows", "model": f"{name} {_peers.release(name)}"}
         key |= {"trees": trees, "features": features}
-        for method, (explain, max_rows) in _methods(name, model).items():
+        ours = {OURS: lambda X, m=model: tree_shap.attribute(to_forest(m), X)}
+        peers = _xgboost(model) if name == "xgboost" else _lightgbm(model)
+        for method, explain in (ours | peers).items():
             explain(X[:1])  # The first call loads and compiles.
-            batch = X[: min(rows, max_rows(X))]
+            batch = X if method == OURS else X[:PEER_ROWS]
             row_seconds, seconds = (_median(explain, data, repeats) for data in (X[:1], batch))
             if len(batch) < rows:  # The fixed cost of a call counts once.
-                seconds = row_seconds + max(seconds - row_seconds, 0.0) * (rows - 1) / (
-                    len(batch) - 1
-                )
+                a_row = max(seconds - row_seconds, 0.0) / (len(batch) - 1)
+                seconds = row_seconds + a_row * (rows - 1)
             row = {"method": method, "rows": 1, "timed_rows": 1, "value": row_seconds}
             yield {**key, **row}
             row |= {"rows": rows, "timed_rows": len(batch), "value": seconds}
@@ -102,21 +80,6 @@ def _rows(trees, features, rows, repeats):
     # Of the last model, which is the one that shap is given.
     reading = _median(lambda _: _explainer(model), X, repeats)
     yield {**key, "part": "reading", "value": reading}
-
-
-def _methods(name, model):
-    """Callables on rows, and the most rows that each is given."""
-    forest = to_forest(model)
-    ours = {
-        f"{OURS}, end to end": (lambda X: tree_shap.attribute(to_forest(model), X), len),
-        f"{OURS}, converted before": (lambda X: tree_shap.attribute(forest, X), len),
-        f"splitcredit {splitcredit.__version__} Saabas, converted before": (
-            lambda X: saabas.attribute(forest, X),
-            len,
-        ),
-    }
-    peers = _xgboost(model) if name == "xgboost" else _lightgbm(model)
-    return ours | {method: (explain, lambda X: PEER_ROWS) for method, explain in peers.items()}
 
 
 def _xgboost(model):
@@ -151,30 +114,8 @@ def _explainer(model):
     return shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
 
 
-def _cost(repeats):
-    """Time of quadrature in blocks on complete and on long trees, and the slopes."""
-    sweeps = {
-        "T": {T: _trees.broom(0, 6, n_trees=T) for T in TREES},
-        "D": {D: _trees.broom(D - 2, 2, n_trees=8) for D in DEPTHS},
-        "L": {2**h: _trees.broom(0, h, n_trees=8) for h in HEIGHTS},
-    }
-    for sweep, forests in sweeps.items():
-        points = []
-        for size, forest in forests.items():
-            X = np.random.default_rng(0).random((SWEEP_ROWS, forest.n_features))
-            explain = partial(tree_shap.attribute, forest, algorithm="blocks")
-            seconds = _median(explain, X, max(repeats, 3))
-            # A long tree has one node more at each depth: then it is the time for a node.
-            points.append((size, seconds / (size if sweep == "D" else 1)))
-            yield {"part": "cost", "sweep": sweep, "size": size, "value": seconds}
-        yield {"part": "exponent", "sweep": sweep, "value": _steps.slope(points)}
-
-
 def _median(explain, X, repeats):
-    """Median of the CPU seconds; the first call, which may load kernels, is not counted.
-
-    One long call is enough, because disturbances are a small share of it.
-    """
+    """Median of the CPU seconds of calls after the first, or those of the first if it is long."""
     first = _seconds(explain, X)
     if first >= LONG:
         return first
@@ -188,21 +129,16 @@ def _seconds(explain, X):
 
 
 def draw(table):
-    """One row and a batch by method; below, time against T, D and L."""
-    figure = panels.figure(figsize=(10, 8))
-    above, below = figure.subfigures(2, 1, height_ratios=[1.45, 1])
-    methods, growth = above.subplots(1, 2), below.subplots(1, len(_GROWTH))
+    """One row and a batch by method."""
+    figure, axes = panels.subplots(1, 2, figsize=(10, 3.6))
     rows = table[table["part"] == "rows"]
-    for axis, n in zip(methods, sorted(rows["rows"].unique()), strict=False):
+    for axis, n in zip(axes, sorted(rows["rows"].unique()), strict=False):
         _methods_by_model(axis, rows[rows["rows"] == n], n)
-    methods[1].set_yticklabels([])
-    for axis, sweep in zip(growth, _GROWTH, strict=True):
-        _growth(axis, table[table["sweep"] == sweep], *_GROWTH[sweep])
-    panels.letter([*methods, *growth])
+    axes[1].set_yticklabels([])
+    panels.letter(axes)
     first = rows.iloc[0]
     sizes = f"{first['trees']:.0f} trees, {first['features']:.0f} features"
-    above.suptitle(f"CPU time of SHAP values, one thread; models of {sizes}", fontsize=10)
-    below.suptitle(f"How the time of {OURS} grows; exponents are fitted to all points", fontsize=10)
+    figure.suptitle(f"CPU time of SHAP values, one thread; models of {sizes}", fontsize=10)
     return figure
 
 
@@ -236,41 +172,25 @@ def _methods_by_model(axis, rows, n):
     axis.set_title("One row" if n == 1 else f"{n:.0f} rows")
 
 
-def _growth(axis, rows, title, label, per):
-    cost = rows[rows["part"] == "cost"]
-    value = cost["value"] / (cost["size"] if per else 1)
-    axis.loglog(cost["size"], value, color=COLORS["blue"], marker="o", ms=4)
-    axis.set_xticks(cost["size"], [f"{size:.0f}" for size in cost["size"]])
-    axis.set_xticks([], minor=True)
-    # Whole powers of ten, or no number may stand at the axis.
-    exponents = np.log10([value.min(), value.max()])
-    axis.set_ylim(10 ** np.floor(exponents[0]), 10 ** np.ceil(exponents[1]))
-    axis.set_xlabel(label)
-    axis.set_ylabel(f"CPU seconds, {SWEEP_ROWS} rows{per}")
-    slope = rows.loc[rows["part"] == "exponent", "value"].iloc[0]
-    axis.set_title(f"{title}: exponent {slope:.2f}")
-
-
 def statements(table):
     """s05: one prediction, from the fitted model to the values, by every program.
 
     The paper speaks of its own, which is that of XGBoost. The others stand beside: ours, which is
     another algorithm, LightGBM's, and shap's, which has to read the model first.
     """
-    rows = table[(table["part"] == "rows") & ~table["method"].str.contains("converted before")]
+    rows = table[table["part"] == "rows"]
     longest = rows.groupby(["model", "method"])["value"].max()
     reading = table.loc[table["part"] == "reading", "value"].max()
     for row in rows[rows["rows"] == 1].itertuples():
         # Where the model is small, other steps of a call take longer than reading it.
         reads = row.method.startswith("shap ") and row.value > FRACTION
-        yield finding(
-            *("s05", f"{row.method}, model of {row.model}"),
+        options = {"expected": (reading / APART, reading * APART) if reads else None}
+        # No longer than the batch.
+        options["possible"] = 0.0, APART * longest[row.model, row.method]
+        options["beside"] = not row.method.startswith("xgboost ")
+        place = (
+            "s05",
+            f"{row.method}, model of {row.model}",
             "CPU seconds for one row, one thread",
-            *(row.value, FRACTION),
-            basis="our reading",
-            reason="a fraction of a second is less than one",
-            # No longer than the batch.
-            possible=(0.0, APART * longest[row.model, row.method]),
-            expected=(reading / APART, reading * APART) if reads else None,
-            beside=not row.method.startswith("xgboost "),
         )
+        yield finding(*place, row.value, FRACTION, reading=_FRACTION, **options)

@@ -25,6 +25,11 @@ _MEASURES = {
 # Standard errors between the mean over all trees and the limit: chance exceeds it in one of 16 000
 # independent cells.
 _WIDE = 4.0
+# Largest exponent of the errors against the number of trees and of rows, and how it is read.
+_EXPONENTS = (
+    ("trees", -0.4, "the error of a mean over independent trees falls with exponent -0.5"),
+    ("rows", -0.25, "half the exponent of a mean over rows: they approach it, if not as fast"),
+)
 
 
 def compute(
@@ -37,27 +42,11 @@ def compute(
 ) -> pd.DataFrame:
     """Errors of forests, in bits.
 
-    Parameters
-    ----------
-    trees : list of int
-        Sizes of forests on the ten rows of led.
-    repeats : int
-        Forests of each size, and draws of each number of rows.
-    rows : list of int
-        Numbers of rows drawn from the noisy led.
-    trees_of_rows : int
-        Trees grown on each draw.
-    noise : float
-        Probability that a segment shows the opposite.
-
-    Returns
-    -------
-    DataFrame
-        ``part``: ``cell`` (global MDI of each ``feature`` less its limit, of one forest), ``trees``
-        or ``rows`` (root mean square of such errors over features, and over inputs x by their
-        probability for ``measure`` ``local``), ``expected`` (the same from the variance between
-        trees), or ``bias`` (mean over the largest forests less the limit, in standard errors, the
-        largest over all cells). ``size`` is the number of trees or rows.
+    Columns: ``part``: ``cell`` (global MDI of each ``feature`` less its limit, of one forest),
+    ``trees`` or ``rows`` (root mean square of such errors over features, and over inputs x by their
+    probability for ``measure`` ``local``), ``expected`` (the same from the variance between trees),
+    or ``bias`` (mean over the largest forests less the limit, in standard errors, the largest over
+    all cells). ``size`` is the number of trees or rows.
     """
     measurements = [*_by_trees(trees, repeats), *_by_rows(rows, repeats, trees_of_rows, noise)]
     columns = ["part", "measure", "size", "repeat", "feature", "value"]
@@ -121,12 +110,8 @@ def noisy_led(noise) -> theory.JointDistribution:
 
 
 def _estimates(X, y, explained, trees, repeat):
-    recipe = {
-        "estimator": "ExtraTreesClassifier",
-        "n_estimators": trees,
-        "max_features": 1,
-        "criterion": "entropy",
-    }
+    recipe = {"estimator": "ExtraTreesClassifier", "criterion": "entropy"}
+    recipe |= {"n_estimators": trees, "max_features": 1}
     forest = to_forest(models.fit(recipe, X, y, repeat))
     local = local_mdi.attribute(forest, np.asarray(explained, float)).values[:, :, 0]
     return {"global": mdi.mdi(forest).values, "local": local}
@@ -177,64 +162,32 @@ def _cells(axis, table):
     for feature, (marker, color) in enumerate(zip(MARKERS, COLORS.values(), strict=True)):
         rows = cells[cells["feature"] == feature]
         shift = 1.09 ** (feature - 3)
-        axis.plot(
-            rows["size"] * shift,
-            rows["value"],
-            marker,
-            ms=2.5,
-            color=color,
-            label=f"{feature}",
-        )
+        style = {"ms": 2.5, "color": color, "label": f"{feature}"}
+        axis.plot(rows["size"] * shift, rows["value"], marker, **style)
     axis.axhline(0, color="0.3", lw=0.8)
     axis.set_xscale("log")
-    axis.set(
-        title="Led, ten rows: every segment", xlabel="trees", ylabel="global MDI - Eq. 4 (bits)"
-    )
-    axis.legend(
-        title="segment; bands: 1 and 2 standard errors",
-        ncols=7,
-        loc="upper right",
-        fontsize=7,
-        title_fontsize=7,
-        handletextpad=0,
-        columnspacing=0.6,
-    )
+    axis.set(title="Led, ten rows: every segment", xlabel="trees")
+    axis.set_ylabel("global MDI - Eq. 4 (bits)")
+    style = {"title": "segment; bands: 1 and 2 standard errors", "loc": "upper right", "ncols": 7}
+    style |= {"fontsize": 7, "title_fontsize": 7, "handletextpad": 0, "columnspacing": 0.6}
+    axis.legend(**style)
 
 
 def statements(table):
     """s46: the mean of the forests is the limit, and errors fall with trees and rows."""
     for measure, (label, _, _) in _MEASURES.items():
-        (bias,) = table[(table["part"] == "bias") & (table["measure"] == measure)]["value"]
-        yield finding(
-            "s46",
-            f"{label}: bias",
-            "largest difference of the mean over forests and the limit, in standard errors",
-            bias,
-            _WIDE,
-            basis="monte-carlo",
-            possible=(0, None),
-            reason="four standard errors, by the spread over forests",
-        )
-        for part, limit, reason in (
-            ("trees", -0.4, "the error of a mean over independent trees falls with exponent -0.5"),
-            (
-                "rows",
-                -0.25,
-                "half the exponent of a mean over rows: they approach it, if not as fast",
-            ),
-        ):
-            rows = table[(table["part"] == part) & (table["measure"] == measure)]
-            value, error = _exponent(rows)
+        rows = table[table["measure"] == measure]
+        (bias,) = rows[rows["part"] == "bias"]["value"]
+        measured = "largest difference of the mean over forests and the limit, in standard errors"
+        options = {"basis": "monte-carlo", "possible": (0, None)}
+        options["reason"] = "four standard errors, by the spread over forests"
+        yield finding("s46", f"{label}: bias", measured, bias, _WIDE, **options)
+        for part, limit, reading in _EXPONENTS:
+            value, error = _exponent(rows[rows["part"] == part])
+            measured = f"exponent of the error against the number of {part}"
+            options = {"interval": around(value, 2 * error), "possible": (-1, 1)}
             yield finding(
-                "s46",
-                f"{label}: {part}",
-                f"exponent of the error against the number of {part}",
-                value,
-                limit,
-                basis="our reading",
-                reason=reason,
-                interval=around(value, 2 * error),
-                possible=(-1, 1),
+                "s46", f"{label}: {part}", measured, value, limit, reading=reading, **options
             )
 
 

@@ -16,6 +16,7 @@ from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.parameters import Count
 from splitcredit import to_forest
+from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
 from splitcredit.kernels.walks import predict, saabas
 from splitcredit.kernels.walks.mdi import local_mdi
@@ -49,23 +50,9 @@ _MUCH_REASON = '"much" and "strong" say no number; a factor of ten is beyond any
 def compute(inputs, trees: Count, repeats: Count, loss_rows: Count) -> pd.DataFrame:
     """CPU seconds of every repeat, by scope and measure.
 
-    Parameters
-    ----------
-    trees : int
-        In each forest, which are otherwise those of the paper.
-    repeats : int
-        In each, the measures of a scope take turns.
-    loss_rows : int
-        Rows, of explained and of background data alike, that shap's decomposition of the loss gets.
-
-    Returns
-    -------
-    DataFrame
-        ``scope``, ``measure``, ``repeat``, ``value`` (CPU seconds for all rows), and ``rows``, how
-        many were timed; where that is not all of them, the time is scaled up.
+    Columns: ``scope``, ``measure``, ``repeat``, ``value`` (CPU seconds for all rows), and ``rows``,
+    how many were timed; where that is not all of them, the time is scaled up.
     """
-    from splitcredit.kernels.compiled import threads
-
     with threads(1):
         scopes = [*_digits(trees), _led(trees), _loss(trees, loss_rows)]
         rows = [row for scope, calls in scopes for row in _timed(scope, calls, repeats)]
@@ -73,13 +60,8 @@ def compute(inputs, trees: Count, repeats: Count, loss_rows: Count) -> pd.DataFr
 
 
 def _forest(data, k, trees):
-    recipe = {
-        "estimator": "ExtraTreesClassifier",
-        "n_estimators": trees,
-        "max_features": k,
-        "criterion": "entropy",
-        "random_state": 0,
-    }
+    recipe = {"estimator": "ExtraTreesClassifier", "criterion": "entropy", "random_state": 0}
+    recipe |= {"n_estimators": trees, "max_features": k}
     model = fit(recipe, data.X, data.y)
     return model, to_forest(model)
 
@@ -158,10 +140,7 @@ def _seconds(call, loops):
 
 
 def draw(table):
-    """Seconds by scope and measure, with the extremes of the repeats.
-
-    Points, as on a logarithmic axis a bar has no start.
-    """
+    """Points by scope and measure, as on a logarithmic axis a bar has no start; and extremes."""
     summary = table.groupby(["scope", "measure"], sort=False)["value"].agg(["median", "min", "max"])
     figure, axis = panels.subplots(
         figsize=(7, 0.24 * (len(summary) + table["scope"].nunique()) + 0.9)
@@ -217,19 +196,12 @@ def statements(table):
         for (over, under), (statement, kind, limit) in _RATIOS.items():
             if {over, under} <= set(seconds):
                 ratios = seconds[over] / seconds[under]
-                reason = _NO_MORE if statement == "s22" else _MUCH_REASON if limit == MUCH else ""
-                basis = "our reading" if reason else "printed"
-                yield finding(
-                    statement,
-                    f"{scope}: {CALLS[over]} over {CALLS[under]}",
-                    "ratio of CPU seconds, median and extremes over the repeats",
-                    ratios.median(),
-                    limit,
-                    kind,
-                    interval=(ratios.min(), ratios.max()),
-                    possible=_RATIO,
-                    expected=_ADDS if statement == "s22" else None,
-                    beside=over == "tree_shap",
-                    basis=basis,
-                    reason=reason,
-                )
+                options = {"basis": "printed", "possible": _RATIO, "beside": over == "tree_shap"}
+                options["interval"] = ratios.min(), ratios.max()
+                if statement == "s22":
+                    options |= {"reading": _NO_MORE, "expected": _ADDS}
+                elif limit == MUCH:
+                    options["reading"] = _MUCH_REASON
+                variant = f"{scope}: {CALLS[over]} over {CALLS[under]}"
+                measured = "ratio of CPU seconds, median and extremes over the repeats"
+                yield finding(statement, variant, measured, ratios.median(), limit, kind, **options)

@@ -43,6 +43,7 @@ NAMES = {
     "wine": ("class 0", "class 1", "class 2"),
     "breast_cancer": ("malignant", "benign"),
 }
+_MOST = "what comes from the choice of classes goes with it, most of it at least"
 # Draws for the intervals of the shares that remain; more change their ends by less than 0.01.
 DRAWS = 4000
 
@@ -50,16 +51,13 @@ DRAWS = 4000
 def compute(inputs) -> pd.DataFrame:
     """Share of samples below 0.75, by class, with every reference and every fit.
 
-    Returns
-    -------
-    DataFrame
-        ``part`` ``class``: ``dataset``, ``fit`` (``plain``, ``balanced`` classes or ``permuted``
-        labels), ``versus``, ``reference``, ``predicted`` (number of the class), ``prior`` (its
-        probability at the roots), ``n`` samples, ``mean`` correlation (Pearson, signed scores),
-        ``below_half`` and ``value``, percent of them below 0.5 and 0.75. ``part`` ``remains``: the
-        samples of a data set below 0.75 with another reference than local MDI, over those with
-        local MDI (for a term of Gini's over those with Gini's sum), as ``value``; ``most``, if all
-        samples were; and ``low`` and ``high``, 95 % of samples drawn anew.
+    Columns: ``part`` ``class``: ``dataset``, ``fit`` (``plain``, ``balanced`` classes or
+    ``permuted`` labels), ``versus``, ``reference``, ``predicted`` (number of the class), ``prior``
+    (its probability at the roots), ``n`` samples, ``mean`` correlation (Pearson, signed scores),
+    ``below_half`` and ``value``, percent of them below 0.5 and 0.75. ``part`` ``remains``: the
+    samples of a data set below 0.75 with another reference than local MDI, over those with local
+    MDI (for a term of Gini's over those with Gini's sum), as ``value``; ``most``, if all samples
+    were; and ``low`` and ``high``, 95 % of samples drawn anew.
     """
     by_fit = {
         "plain": inputs["sutera2021_local/class_correlation"].query("variant == 'published'"),
@@ -230,17 +228,11 @@ def statements(table):
         # halfway to 1 still, most of the way to the class counts against what leads there.
         prior = priors[row.dataset]
         predicted = row.reference == "class_entropy" or own_term((1 + prior) / 2) > own_term(prior)
-        yield finding(
-            "s44",
-            f"{row.dataset}, {VERSUS[row.versus]}"
-            + (", own term" if row.reference == "own_term" else ""),
-            f"samples below {SIMILAR:g} by {JUDGED[row.reference]}, a share of those by local MDI",
-            row.value,
-            0.5,
-            basis="our reading",
-            reason="what comes from the choice of classes goes with it, most of it at least",
-            interval=(row.low, row.high),
-            possible=(0, row.most),
-            expected=(1, 1 if identity else row.most) if predicted else None,
-            identity=identity,
+        variant = f"{row.dataset}, {VERSUS[row.versus]}"
+        variant += ", own term" if row.reference == "own_term" else ""
+        measured = (
+            f"samples below {SIMILAR:g} by {JUDGED[row.reference]}, a share of those by local MDI"
         )
+        options = {"reading": _MOST, "interval": (row.low, row.high), "possible": (0, row.most)}
+        options["expected"] = (1, 1 if identity else row.most) if predicted else None
+        yield finding("s44", variant, measured, row.value, 0.5, identity=identity, **options)

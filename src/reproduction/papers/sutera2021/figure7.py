@@ -22,6 +22,7 @@ CLOSE_TO_1 = (
     "the paper gives no number for close to 1; of the two bounds of its table 4, it calls vectors "
     "that reach 0.75 similar, and 0.9 is the stricter one: both are judged"
 )
+_MOST_OF_THEM = f"{CLOSE_TO_1}; and a large fraction is most of them"
 # "Roughly 1 % to 10 %": shares that round to whole percents from 1 to 10.
 LEAST, MOST = 0.5, 10.5
 _UNCORRELATED = (
@@ -90,43 +91,25 @@ def statements(table):
     rows = table[(table["variant"] == "published") & (table["correlation"] == "pearson")]
     for dataset in PANELS:
         of_set = rows[rows["dataset"] == dataset].groupby("versus", sort=False)["value"]
-        yield _uncorrelated(dataset, of_set)
-        yield from [_close_to_1(dataset, of_set, bound) for bound in (SIMILAR, CLOSE)]
-
-
-def _uncorrelated(dataset, of_set):
-    """s21: both ends of the range in one number."""
-    low = 100 * of_set.agg(lambda values: (values < SIMILAR).mean())
-    return finding(
-        "s21",
-        dataset,
-        f"how far the share of samples below {SIMILAR:g} (Pearson) is outside {LEAST:g} to "
-        f"{MOST:g} %, the larger of two measures (%)",
-        max(LEAST - low.min(), low.max() - MOST, 0),
-        0.0,
-        basis="our reading",
-        reason=_UNCORRELATED,
-        possible=(0, 100 - MOST),
+        low = 100 * of_set.agg(lambda values: (values < SIMILAR).mean())
+        # Both ends of the range in one number.
+        outside = max(LEAST - low.min(), low.max() - MOST, 0)
+        measured = (
+            f"how far the share of samples below {SIMILAR:g} (Pearson) is outside {LEAST:g} to "
+            f"{MOST:g} %, the larger of two measures (%)"
+        )
+        options = {"reading": _UNCORRELATED, "possible": (0, 100 - MOST)}
         # On led no sample can disagree.
-        expected=(LEAST, LEAST) if dataset.startswith("led") else None,
-    )
-
-
-def _close_to_1(dataset, of_set, bound):
-    """s43: most samples. Where they are fewer, the paper's own table 4 says how many."""
-    value = 100 * of_set.agg(lambda values: (values >= bound).mean()).min()
-    return finding(
-        "s43",
-        f"{dataset}, {bound:g}",
-        f"smaller share of samples at {bound:g} or more, of two measures (%)",
-        value,
-        50.0,
-        "at least",
-        basis="our reading",
-        reason=f"{CLOSE_TO_1}; and a large fraction is most of them",
-        possible=(0, 100),
-        expected=_printed(dataset, bound) if value < 50 else None,
-    )
+        options["expected"] = (LEAST, LEAST) if dataset.startswith("led") else None
+        yield finding("s21", dataset, measured, outside, 0.0, **options)
+        for bound in (SIMILAR, CLOSE):
+            share = 100 * of_set.agg(lambda values, b=bound: (values >= b).mean()).min()
+            measured = f"smaller share of samples at {bound:g} or more, of two measures (%)"
+            options = {"reading": _MOST_OF_THEM, "possible": (0, 100)}
+            # Where they are fewer, the paper's own table 4 says how many.
+            options["expected"] = _printed(dataset, bound) if share < 50 else None
+            place = ("s43", f"{dataset}, {bound:g}", measured)
+            yield finding(*place, share, 50.0, "at least", **options)
 
 
 def _printed(dataset, bound):

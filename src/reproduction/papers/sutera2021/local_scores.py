@@ -12,7 +12,7 @@ import pandas as pd
 from reproduction.datasets import led, scikit_learn
 from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import around, finding
-from reproduction.papers.sutera2021 import _led_limit
+from reproduction.papers.sutera2021 import led_shares
 from reproduction.papers.sutera2021.figure7 import SIMILAR
 
 # K = 1, the square root of the number of features (2.6 on led, rounded down), all features.
@@ -26,17 +26,12 @@ FEW = 4
 _LOADERS = {"led": led.load, "digits": scikit_learn.digits}
 # What a sample is, and what a feature.
 _ROWS = {"led": ("display of", "segment"), "digits": ("image of", "pixel")}
+_ALIKE = "vectors that correlate at 0.75 or more are similar by appendix E.2"
 _OF_K = (("blue", "o"), ("orange", "s"), ("vermilion", "D"))
 
 
 def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
-    """Scores of the chosen samples at three values of K, shares of each row's absolute sum.
-
-    Parameters
-    ----------
-    samples : dict of str to list of int
-        By data set; equally many of each.
-    """
+    """Scores of the chosen samples at three values of K, shares of each row's absolute sum."""
     tables = []
     for dataset, ks in KS.items():
         scores = inputs[f"sutera2021_k_{dataset}/local_scores"]
@@ -50,10 +45,7 @@ def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
 
 
 def draw(table):
-    """Displays, then digits. More samples than `FEW`: the largest K, and a summary of all K.
-
-    Segments that are on have a dark edge.
-    """
+    """Displays, then digits. More samples than `FEW`: the largest K, and a summary of all K."""
     if table.groupby("dataset")["sample"].nunique().max() <= FEW:
         figure = panels.figure(figsize=(6.6, 9.4))
         for subfigure, (dataset, ks) in zip(figure.subfigures(1, 2), KS.items(), strict=True):
@@ -131,16 +123,9 @@ def _scale(figure, axes, norm, linear, place):
     limit = norm.vmax
     inner = [limit / 2] if linear is None else [linear, 0.1]
     ticks = [*(-t for t in (limit, *inner[::-1])), 0, *inner, limit]
-    bar = figure.colorbar(
-        cm.ScalarMappable(norm, pictures.MAP),
-        ax=axes,
-        location=place,
-        shrink=0.75,
-        aspect=40,
-        pad=0.02,
-        ticks=ticks,
-        format="%.3g",
-    )
+    style = {"location": place, "shrink": 0.75, "aspect": 40, "pad": 0.02}
+    colors = cm.ScalarMappable(norm, pictures.MAP)
+    bar = figure.colorbar(colors, ax=axes, ticks=ticks, format="%.3g", **style)
     bar.set_label("share in the sum of absolute scores", fontsize=8)
     bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=7)
@@ -148,28 +133,16 @@ def _scale(figure, axes, norm, linear, place):
 
 
 def statements(table):
-    """s42: correlations of the scores of all pairs of measures, of the samples of the figure.
-
-    Where they do not hold on led, the smallest is expected near that of infinitely many trees.
-    """
+    """s42: correlations of the scores of all pairs of measures, of the samples of the figure."""
     for dataset, rows in table.groupby("dataset", sort=False):
         smallest = _correlations(rows).min().min()
         expected = None
         if dataset == "led" and smallest < SIMILAR:
             samples = rows["sample"].unique().astype(int)
-            expected = around(_smallest_of_limit(samples), _led_limit.NEAR)
-        yield finding(
-            "s42",
-            dataset,
-            "smallest correlation of two measures' scores of a sample, three values of K",
-            smallest,
-            SIMILAR,
-            "at least",
-            basis="our reading",
-            reason="vectors that correlate at 0.75 or more are similar by appendix E.2",
-            possible=(-1, 1),
-            expected=expected,
-        )
+            expected = around(_smallest_of_limit(samples), led_shares.NEAR)
+        measured = "smallest correlation of two measures' scores of a sample, three values of K"
+        options = {"reading": _ALIKE, "possible": (-1, 1), "expected": expected}
+        yield finding("s42", dataset, measured, smallest, SIMILAR, "at least", **options)
 
 
 def _correlations(rows):
@@ -187,6 +160,6 @@ def _smallest_of_limit(samples):
     return min(
         values[samples].min()
         for k in KS["led"]
-        for (kind, _), values in _led_limit.correlations(k, absolute=False).items()
+        for (kind, _), values in led_shares.correlations(k, absolute=False).items()
         if kind == "pearson"
     )

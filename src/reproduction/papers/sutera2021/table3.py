@@ -7,13 +7,7 @@ from reproduction import datasets
 
 
 def compute(inputs, recipes) -> pd.DataFrame:
-    """Samples, features and types of features, counted on the data.
-
-    Parameters
-    ----------
-    recipes : dict of str to dict
-        Data recipes by name; those that draw rows are drawn once.
-    """
+    """Samples, features and types of features, counted on the data."""
     rows = []
     for name, recipe in recipes.items():
         X = datasets.load(recipe).X

@@ -16,23 +16,12 @@ _KEYS = ["variant", "versus", "dataset", "correlation", "statistic"]
 def compute(inputs) -> pd.DataFrame:
     """Mean, standard deviation and shares of the correlations, and their spread over seeds.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``sutera2021_local/row_correlation_summary``: the forests of the table;
-        ``sutera2021_local/row_correlation``: their correlations sample by sample;
-        ``sutera2021_local_seeds/row_correlation_summary``: forests (and, for the sampled data
-        set, draws) of other seeds.
-
-    Returns
-    -------
-    DataFrame
-        ``value``, of seed 0 as ``seed_0``; and over the further seeds ``low``, ``mean_of_seeds``,
-        ``high`` and ``n_seeds``. Shares are in percent. Where the rows themselves were drawn, and
-        the paper's draw is not known, no seed stands for it: ``value`` is then the median over the
-        draws, and ``low`` and ``high`` hold 95 % of them; else they are the extremes.
-        ``low_by_samples`` and ``high_by_samples`` are ``seed_0`` summed up anew from the
-        correlations of the samples, less and plus a rounding.
+    Columns: ``value``, of seed 0 as ``seed_0``; and over the further seeds ``low``,
+    ``mean_of_seeds``, ``high`` and ``n_seeds``. Shares are in percent. Where the rows themselves
+    were drawn, and the paper's draw is not known, no seed stands for it: ``value`` is then the
+    median over the draws, and ``low`` and ``high`` hold 95 % of them; else they are the extremes.
+    ``low_by_samples`` and ``high_by_samples`` are ``seed_0`` summed up anew from the correlations
+    of the samples, less and plus a rounding.
     """
     ours = _cells(inputs["sutera2021_local/row_correlation_summary"])
     seeds = _cells(inputs["sutera2021_local_seeds/row_correlation_summary"])
@@ -67,10 +56,7 @@ def _by_samples(correlations):
 
 
 def statements(table):
-    """s20: vectors that correlate at 0.75 or more, in percent, by data set.
-
-    The paper: more than 90 % in four data sets of six, more than 80 % in two.
-    """
+    """s20: vectors that correlate at 0.75 or more, in percent, by data set."""
     shares = table[(table["variant"] == "published") & (table["statistic"] == "frac>=0.75")]
     for correlation, rows in shares.groupby("correlation", sort=False):
         smallest_shares = rows.groupby("dataset")["value"].min().sort_values(ascending=False)
@@ -80,16 +66,8 @@ def statements(table):
         ):
             variant = f"{correlation}, {limit:g} %"
             value = smallest_shares.iloc[rank]
-            yield finding(
-                "s20",
-                variant,
-                measured,
-                value,
-                limit,
-                "at least",
-                basis="printed",
-                possible=(0, 100),
-            )
+            options = {"basis": "printed", "possible": (0, 100)}
+            yield finding("s20", variant, measured, value, limit, "at least", **options)
 
 
 def _cells(summary):

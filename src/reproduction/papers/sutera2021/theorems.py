@@ -173,17 +173,9 @@ FINDINGS = {
 def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFrame:
     """Largest errors, counts and margins of each statement.
 
-    Parameters
-    ----------
-    n_distributions, seed : int
-        See `theory.random_distributions`.
-
-    Returns
-    -------
-    DataFrame
-        ``statement``, ``quantity``, ``impurity``, ``value``, ``n`` (cases). In units of the
-        impurity: bits, probabilities, or the square of random numbers of size 1. Differences are
-        absolute.
+    Columns: ``statement``, ``quantity``, ``impurity``, ``value``, ``n`` (cases). In units of the
+    impurity: bits, probabilities, or the square of random numbers of size 1. Differences are
+    absolute.
     """
     cases = [*_built(), *_appendix_f(), *_led(), *_forests(), *_totals(), *_scaled()]
     cases += theory.axioms(
@@ -200,10 +192,7 @@ def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFram
 
 
 def statements(table: pd.DataFrame):
-    """Findings that decide each statement; a statement with several of them holds if all do.
-
-    The largest error or the count must be at most the limit, the smallest margin at least that.
-    """
+    """Findings that decide each statement; a statement with several of them holds if all do."""
     by_statement = {s: rows.to_dict("records") for s, rows in table.groupby("statement")}
     for (statement, variant), measured in FINDINGS.items():
         rows = by_statement[statement]
@@ -212,7 +201,7 @@ def statements(table: pd.DataFrame):
         (kind,) = {"at most" if r in ("max", "sum") else "at least" for _, r, _ in judged}
         extreme = max if kind == "at most" else min
         value, limit = extreme(v for v, _, _ in judged), extreme(b for _, _, b in judged)
-        options = {"basis": "our reading", "reason": _MARGIN_REASON} if limit == MARGIN else {}
+        options = {"reading": _MARGIN_REASON} if limit == MARGIN else {}
         options["beside"] = variant in BESIDE
         is_count = any(reduction == "sum" for _, reduction, _ in judged)
         largest = max(row["n"] for row in rows) if is_count else _LARGEST
@@ -280,16 +269,12 @@ def _tree_shap_of_led(shapley):
     by_k = [bias(theory.InfiniteForest(X, y, k).tree_shap(X)) for k in range(1, 8)]
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
     pruned = to_forest(models.fit(recipe | {"n_estimators": 1000, "max_depth": 2}, X, y))
+    of_pruned = bias(tree_shap.attribute(pruned, X).values)
     words = "the same, more than for"
     return [
         ("s40", "TreeSHAP - Shapley value of the Bayes classifier, K = 1", "any", by_k[0]),
         ("s40", f"K > 1: {words} K = 1", "any", np.array(by_k[1:]) - by_k[0]),
-        (
-            "s40",
-            f"two splits deep: {words} fully grown",
-            "any",
-            bias(tree_shap.attribute(pruned, X).values) - by_k[0],
-        ),
+        ("s40", f"two splits deep: {words} fully grown", "any", of_pruned - by_k[0]),
     ]
 
 
@@ -344,32 +329,20 @@ def _mirrored():
 
     X_1 and X_2 are symmetric in the game, so that their changing places leaves it alone.
     """
-    x = (0, 0)
-    for statement, joint, names, game, importance in (
-        (
-            "s31",
-            theory.symmetric_inputs(),
-            ("v", "MDI"),
-            theory.information_game,
-            lambda forest: forest.mdi(),
-        ),
-        (
-            "s32",
-            theory.locally_alike_inputs(),
-            ("v_loc", "local MDI"),
-            lambda joint: theory.local_game(joint, x),
-            lambda forest: forest.local_mdi(x),
-        ),
+    for statement, joint, (of_game, of_forest), x in (
+        ("s31", theory.symmetric_inputs(), ("v", "MDI"), None),
+        ("s32", theory.locally_alike_inputs(), ("v_loc", "local MDI"), (0, 0)),
     ):
         pair = joint, theory.JointDistribution(joint.probability.swapaxes(0, 1))
-        games = [game(joint) for joint in pair]
+        games = [theory.information_game(j) if x is None else theory.local_game(j, x) for j in pair]
         p = joint.n_features
         coalitions = [s for k in range(p + 1) for s in combinations(range(p), k)]
         worth = np.array([games[0](s) - games[1](s) for s in coalitions])
-        yield (statement, f"mirrored inputs: difference of {names[0]}, built", worth)
+        yield (statement, f"mirrored inputs: difference of {of_game}, built", worth)
         for k in (1, 2):
-            first, second = (importance(theory.MultiwayForest(joint, k)) for joint in pair)
-            quantity = f"mirrored inputs: difference of {names[1]}, K = {k}, built"
+            forests = [theory.MultiwayForest(j, k) for j in pair]
+            first, second = (f.mdi() if x is None else f.local_mdi(x) for f in forests)
+            quantity = f"mirrored inputs: difference of {of_forest}, K = {k}, built"
             yield (statement, quantity, np.abs(first - second).max())
 
 
@@ -436,29 +409,20 @@ def _scaled():
     def changed(measure):
         return change(*(measure.attribute(forest, X).values for forest in doubled))
 
+    spread = np.ptp(of_classes, axis=2).max()
     words = "output doubled: change of"
     return [
         ("s37", "classes renamed: change of local MDI, relative", "entropy", change(*local)),
         ("s37", f"{words} local MDI, relative", "variance", changed(local_mdi)),
         ("s37", f"{words} TreeSHAP, relative", "variance", changed(tree_shap)),
-        (
-            "s37",
-            "classes: difference of TreeSHAP of one row",
-            "any",
-            np.ptp(of_classes, axis=2).max(),
-        ),
+        ("s37", "classes: difference of TreeSHAP of one row", "any", spread),
     ]
 
 
 def _recipe(estimator, criterion, bootstrap):
-    return {
-        "estimator": estimator,
-        "n_estimators": 50,
-        "max_features": 1 if estimator.startswith("Extra") else "sqrt",
-        "criterion": criterion,
-        "bootstrap": bootstrap,
-        "random_state": 0,
-    }
+    recipe = {"estimator": estimator, "n_estimators": 50, "random_state": 0}
+    max_features = 1 if estimator.startswith("Extra") else "sqrt"
+    return recipe | {"max_features": max_features, "criterion": criterion, "bootstrap": bootstrap}
 
 
 def _eq9(kind, rows, criterion, bootstrap):

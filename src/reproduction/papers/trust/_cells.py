@@ -23,20 +23,7 @@ LACKS = {
 
 
 def by_seed(inputs, n_pairs: int = 60, seed: int = 0) -> pd.DataFrame:
-    """Every value: `CELL`, ``seed``, ``value``, ``why_empty`` (NaN in a cell that has a value).
-
-    Parameters
-    ----------
-    inputs : dict of str to DataFrame
-        Tables by EXPERIMENT/METRIC. The experiments are ``trust_MODEL``, whose metrics have columns
-        ``importance``, ``value`` and, if they are several yardsticks, ``yardstick``; and
-        ``trust_MODEL_again``, whose ``scores`` have the variants other_seed, first_half and
-        second_half. Their other tables are not read.
-    n_pairs : int
-        Pairs of trees behind the violations of consistency.
-    seed : int
-        Of these trees.
-    """
+    """Every value: `CELL`, ``seed``, ``value``, ``why_empty`` (NaN in a cell that has a value)."""
     frames = [_of_measures(inputs[MEASURES], n_pairs, seed)] if MEASURES in inputs else []
     for name, table in inputs.items():
         experiment, _, metric = name.partition("/")
@@ -57,19 +44,7 @@ def by_seed(inputs, n_pairs: int = 60, seed: int = 0) -> pd.DataFrame:
 
 
 def matrix(cells, methods, smaller, about_zero, why_empty) -> pd.DataFrame:
-    """One row a cell, with means and 95 % intervals of the mean over the seeds (Student's t).
-
-    Parameters
-    ----------
-    cells : DataFrame
-        From `by_seed`.
-    methods : dict of str to str
-        Method by measure, for the reasons of cells that no experiment computes.
-    smaller, about_zero : list of str
-        Yardsticks of which a small value is good, and those of which one near 0 is.
-    why_empty : dict of str to dict of str to str
-        Further reasons, by model and measure.
-    """
+    """One row a cell, with means and 95 % intervals of the mean over the seeds (Student's t)."""
     grouped = cells.groupby(CELL, sort=False)
     rows = grouped.agg(
         value=("value", "mean"),

@@ -31,19 +31,7 @@ FITS = "it fits a model of its own, and the two trees are given"
 
 
 def share_of_falls(method: str, parameters: dict, is_global: bool, pairs) -> tuple[float, str]:
-    """Share of the pairs in which the credit of feature 0 falls, or why there is none.
-
-    Parameters
-    ----------
-    method : str
-        A file of the library's importances or of `reproduction.peers`.
-    parameters : dict
-        Of a result of this method; those that the function takes are used.
-    is_global : bool
-        Whether it is about all rows: then about the gain, else about the row (1, 1, 1).
-    pairs : dict of bool to list of pair of (Forest, targets)
-        From `drawn`, by whether they are of the gain.
-    """
+    """Share of the pairs in which the credit of feature 0 falls, or why there is none."""
     if peers.kind_of(method) == "rank":
         return np.nan, ONLY_ORDERS
     if "refit" in peers.requires(method):

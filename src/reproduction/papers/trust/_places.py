@@ -27,20 +27,7 @@ def scores(inputs, smaller, about_zero) -> pd.DataFrame:
 
 
 def places(scores: pd.DataFrame, yardsticks, models) -> pd.DataFrame:
-    """Place of every measure on every fit, over the yardsticks of one question.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        ``data``, ``model``, ``seed``, ``measure``, ``yardstick`` and ``score``, larger is better.
-    yardsticks, models : list of str
-
-    Returns
-    -------
-    DataFrame
-        ``data``, ``model``, ``seed``, ``measure``, ``place`` and ``holds``. A measure without a
-        score by one of the yardsticks that the fit has, or on one of the models, is left out.
-    """
+    """Place of every measure on every fit, over the yardsticks of one question."""
     asked = scores["yardstick"].isin(yardsticks) & scores["model"].isin(models)
     rows = scores[asked & scores["score"].notna()]
     of_all = rows.groupby("measure")["model"].transform("nunique") == rows["model"].nunique()
@@ -63,9 +50,6 @@ def places(scores: pd.DataFrame, yardsticks, models) -> pd.DataFrame:
 
 
 def by_data(placed: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Means of a column over the fits of each data set: one row a data set, one column a measure.
-
-    NaN where a measure does not apply; the random order is left out.
-    """
+    """Means of a column over the fits of each data set, by measure; NaN where it does not apply."""
     wide = placed.pivot_table(index="data", columns="measure", values=column, aggfunc="mean")
     return wide.drop(columns=RANDOM, errors="ignore")

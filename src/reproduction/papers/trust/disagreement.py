@@ -10,12 +10,9 @@ from reproduction.papers.trust import _places
 def compute(inputs) -> pd.DataFrame:
     """Rank correlation of every pair of measures on the same forests.
 
-    Returns
-    -------
-    DataFrame
-        ``first`` and ``second``, measures; ``value``, Spearman's correlation of their scores, the
-        mean over seeds and data sets; ``least`` and ``least_data``, its mean over the seeds on the
-        data set where it is smallest. The pairs that agree least come first.
+    Columns: ``first`` and ``second``, measures; ``value``, Spearman's correlation of their scores,
+    the mean over seeds and data sets; ``least`` and ``least_data``, its mean over the seeds on the
+    data set where it is smallest. The pairs that agree least come first.
     """
     (table,) = inputs.values()
     table = table[table["importance"] != _places.RANDOM]

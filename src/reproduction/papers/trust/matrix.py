@@ -16,19 +16,9 @@ def compute(
 ) -> pd.DataFrame:
     """Means over the seeds.
 
-    Parameters
-    ----------
-    smaller, about_zero, why_empty
-        See `_cells.matrix`.
-    n_pairs, seed
-        See `_cells.by_seed`.
-
-    Returns
-    -------
-    DataFrame
-        ``data``, ``model``, ``measure``, ``yardstick``; ``value``, in the unit of the yardstick;
-        ``score``, larger is better; ``low`` and ``high``, the 95 % interval of the value over the
-        seeds; ``n_seeds``; ``why_empty`` of cells without a value.
+    Columns: ``data``, ``model``, ``measure``, ``yardstick``; ``value``, in the unit of the
+    yardstick; ``score``, larger is better; ``low`` and ``high``, the 95 % interval of the value
+    over the seeds; ``n_seeds``; ``why_empty`` of cells without a value.
     """
     methods = dict(inputs[_cells.MEASURES][["importance", "method"]].itertuples(index=False))
     cells = _cells.by_seed(inputs, n_pairs, seed)

@@ -34,29 +34,13 @@ def compute(
 ) -> pd.DataFrame:
     """The recommended measure for every question and property of a model, and how it was judged.
 
-    Parameters
-    ----------
-    questions : dict of str to list of str
-        Question -> its yardsticks.
-    properties : dict of str to list of str
-        Property of a model -> the models of the matrix that have it.
-    smaller, about_zero
-        As of `matrix.compute`.
-    importances : dict of str to dict
-        Recipes by measure.
-    split : int
-        Seed of the split of the data sets.
-
-    Returns
-    -------
-    DataFrame
-        ``question``, ``property``, ``measure``, ``method`` and ``parameters`` (JSON) of its call;
-        ``holds``, the mean over the held-out data sets of the share of fits on which it holds, with
-        its interval ``low``, ``high``, and ``n_data_sets``, their number; ``rests_on``, yardsticks
-        and data sets; the same share for a measure picked at random (``random``), for MDI (``mdi``)
-        and for the best one in hindsight (``hindsight``, ``hindsight_measure``); with the halves
-        swapped, ``swapped`` and ``swapped_measure``; and over all splits into such halves the mean
-        (``all_splits``), the least (``least``) and the share that choose this measure (``chosen``).
+    Columns: ``question``, ``property``, ``measure``, ``method`` and ``parameters`` (JSON) of its
+    call; ``holds``, the mean over the held-out data sets of the share of fits on which it holds,
+    with its interval ``low``, ``high``, and ``n_data_sets``, their number; ``rests_on``, yardsticks
+    and data sets; the same share for a measure picked at random (``random``), for MDI (``mdi``) and
+    for the best one in hindsight (``hindsight``, ``hindsight_measure``); with the halves swapped,
+    ``swapped`` and ``swapped_measure``; and over all splits into such halves the mean
+    (``all_splits``), the least (``least``) and the share that choose this measure (``chosen``).
     """
     scores, rows = _places.scores(inputs, smaller, about_zero), []
     for (question, yardsticks), (name, models) in itertools.product(
@@ -124,10 +108,7 @@ def judge(place, holds, derived_on) -> dict:
 
 
 def wilson(share, n) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of n data sets.
-
-    A mean of shares of fits spreads no more than one of zeros and ones, so it is wide enough.
-    """
+    """Wilson's 95 % interval of a share of n data sets."""
     middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
     half_width = _Z * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
     return max(middle - half_width, 0.0), min(middle + half_width, 1.0)

@@ -31,18 +31,10 @@ def compute(
 ) -> pd.DataFrame:
     """Mean place and share of fits on which a measure holds, by question and property of the model.
 
-    Parameters
-    ----------
-    questions, properties, smaller, about_zero, split
-        As of `rule.compute`.
-
-    Returns
-    -------
-    DataFrame
-        ``question``; ``property``; ``measure``; ``value``, its mean place over all data sets on
-        which it applies; ``holds``, on the held-out half; ``n_data_sets``, on which it applies;
-        ``recommended``, 1 for the one that the first half chooses, else 0; and the mean value by
-        `UNITLESS` yardsticks of the question.
+    Columns: ``question``; ``property``; ``measure``; ``value``, its mean place over all data sets
+    on which it applies; ``holds``, on the held-out half; ``n_data_sets``, on which it applies;
+    ``recommended``, 1 for the one that the first half chooses, else 0; and the mean value by
+    `UNITLESS` yardsticks of the question.
     """
     scores = _places.scores(inputs, smaller, about_zero)
     tables = []
