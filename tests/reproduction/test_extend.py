@@ -1,6 +1,5 @@
 """The paper of docs/extend.md, added by the page alone, is computed, judged and told."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "extend.md").read_text()
 FILES = dict(re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.M | re.S))
 JOBS = """
+import sys
+sys.path[:0] = ["src", sys.argv[1]]
 from types import SimpleNamespace
 from reproduction import storage
 from reproduction.__main__ import main
@@ -28,7 +29,8 @@ rows = storage.read_json(judgment)
 storage.write_rows("claims.csv", rows, rows[0])
 main(["check", "--claims", "claims.csv", "--report", "", "--log", "log", "--out", "verdict.txt"])
 numbers = Numbers({job.artefact: table}, rows, flow.config)
-print(*(row["verdict"] for row in rows), *(numbers.fill(text) for _, text in spoken("fisher1936")))
+print(*(row["verdict"] for row in rows), rows[-1]["test"])
+print(*(numbers.fill(text) for _, text in spoken("fisher1936")))
 """
 
 
@@ -52,12 +54,11 @@ def test_the_paper_of_the_page_is_judged_and_a_wrong_account_is_one_line(
     for name, content in (FILES | {path: FILES[path].replace(text, wrong)}).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
-    places = os.pathsep.join([str(tmp_path / "src"), str(ROOT / "src")])
-    environment = os.environ | {"PYTHONPATH": places}
-    command = [sys.executable, "-c", JOBS]
-    process = subprocess.run(command, cwd=tmp_path, env=environment, text=True, capture_output=True)
+    command = [sys.executable, "-c", JOBS, str(ROOT / "src")]
+    process = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True)
     assert process.returncode == (1 if text else 0), process.stderr
     output = process.stderr.splitlines()[-1] if text else process.stdout
     assert re.search(printed, output, re.S), process.stderr
-    exec(FILES["tests/reproduction/papers/test_fisher1936.py"], found := {})
-    found["test_s01_sepals_of_setosa_are_wider"]()
+    name, function = "tests/reproduction/papers/test_fisher1936.py", "test_s01_setosa_is_wider"
+    assert text or f"{name}::{function}" in output
+    exec(FILES[name] + f"\n{function}()", {})
