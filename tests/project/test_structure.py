@@ -145,7 +145,7 @@ def test_a_module_that_does_not_exist_is_one_clear_line(monkeypatch):
     monkeypatch.setattr(papers, "_modules", lambda: modules)
     with pytest.raises(ValueError, match=f"^unknown module of {name} 'nothing': available are a"):
         papers.artefact(name)
-    with pytest.raises(ValueError, match=r"^unknown artefact 'a/b': available are gajewski"):
+    with pytest.raises(ValueError, match=r"^unknown artefact 'a/b': available are .*gajewski"):
         papers.artefact("a/b")
     with pytest.raises(
         configuration.ConfigError, match=r"^artefacts\..*: unknown module of .* 'nothing'"

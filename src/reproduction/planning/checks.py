@@ -14,7 +14,7 @@ from reproduction import papers, storage
 from reproduction.parameters import problem, written
 from reproduction.planning import experiments, facets, recipes, sweep
 from reproduction.planning.errors import ConfigError, check_in, nearest
-from reproduction.planning.places import PAPERS
+from reproduction.planning.places import PAPERS, relative
 
 
 def check(config: dict, schema: dict) -> None:
@@ -62,6 +62,26 @@ def check_schema(config: dict, schema: dict) -> None:
     if error:
         place = ".".join(map(str, error.absolute_path))
         raise ConfigError(f"{place}: {_reason(error)}" if place else _reason(error))
+
+
+def check_paper(folder, texts: dict, forms: dict, artefacts: dict) -> None:
+    """Check keys of the texts beside a paper's code, and that its findings in words are decided."""
+    own = {n.partition("/")[2]: a for n, a in artefacts.items() if n.startswith(f"{folder.name}/")}
+    for name, content in texts.items():
+        try:
+            check_schema(content, forms[name])
+        except ConfigError as error:
+            raise ConfigError(f"{relative(folder)}/{name}.yaml: {error}") from None
+    captions = texts.get("captions", {})
+    check_in(captions, own, f"{relative(folder)}/captions.yaml", "an artefact of the paper")
+    file = folder / "claims" / "statements.csv"
+    decided = {statement for a in own.values() for statement in a.get("statements", [])}
+    for row in storage.read_rows(file) if file.exists() else []:
+        if row["id"] not in decided:
+            raise ConfigError(
+                f"{relative(file)}: {row['id']}: no artefact decides it: list it in artefacts.yaml "
+                "under the statements of one, whose code measures it"
+            )
 
 
 def _reason(error):

@@ -11,7 +11,7 @@ import yaml
 
 from reproduction.planning import checks
 from reproduction.planning.errors import ConfigError
-from reproduction.planning.places import CONFIG, PAPERS, SCHEMA
+from reproduction.planning.places import CONFIG, PAPERS, PAPERS_SCHEMA, SCHEMA
 
 __all__ = ["ConfigError", "artefacts", "load", "merge", "read_yaml"]
 
@@ -122,6 +122,11 @@ def load(config: dict, files=()) -> dict:
         _check_preset(path, read_yaml(path))
     merged = merge(own(), config)
     checks.check(merged, read_yaml(SCHEMA))
+    forms = read_yaml(PAPERS_SCHEMA)
+    for folder in sorted(path.parent for path in PAPERS.glob("*/artefacts.yaml")):
+        files = {name: folder / f"{name}.yaml" for name in forms}
+        texts = {name: read_yaml(path) for name, path in files.items() if path.exists()}
+        checks.check_paper(folder, texts, forms, merged["artefacts"])
     return merged
 
 

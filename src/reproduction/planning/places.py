@@ -13,6 +13,7 @@ PICTURES = ("svg", "png", "pdf")
 # Those that the report shows one of.
 ON_PAGES = ("svg", "png")
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+PAPERS_SCHEMA = SCHEMA.with_name("papers.schema.yaml")
 
 
 def relative(path: Path) -> str:

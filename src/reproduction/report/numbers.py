@@ -10,6 +10,7 @@ from scipy import stats
 
 from reproduction import claims as claims_module
 from reproduction import storage
+from reproduction.report import texts
 from reproduction.report.texts import CAPTIONS, digits
 
 # Outcome of statements -> the words of a sentence for one of them, and for several.
@@ -22,6 +23,10 @@ _VERBS = {
     "undecided": ("is undecided", "are undecided"),
     "not judged": ("is not judged", "are not judged"),
 }
+
+
+# Functions that count claims, which every run has at any scale.
+_OF_CLAIMS = ("printed", "tally", "stated", "outcomes")
 
 
 class MissingNumber(LookupError):
@@ -116,6 +121,8 @@ class Numbers:
 
     def tally(self, names, variant: str, *verdicts: str) -> int:
         """Number of the printed values of artefacts with one of the verdicts; of all without."""
+        if unknown := [verdict for verdict in verdicts if verdict not in claims_module.VERDICTS]:
+            raise MissingNumber(f"no verdict is {', '.join(unknown)}")
         rows = [
             claim
             for claim in self.claims
@@ -167,6 +174,15 @@ class Numbers:
         """The value of a variant of an experiment, which replaces that of the recipe."""
         return self._section("experiments", experiment)["variants"][variant][key]
 
+    def uncounted(self, text: str):
+        """Why functions that a text calls find no claims, for each that finds none."""
+        for call in CAPTIONS.parse(text).find_all(jinja2.nodes.Call):
+            if (function := getattr(call.node, "name", "")) in _OF_CLAIMS:
+                try:
+                    getattr(self, function)(*(argument.as_const() for argument in call.args))
+                except MissingNumber as error:
+                    yield str(error)
+
     def _section(self, section, name):
         if name not in self.config.get(section, {}):
             raise MissingNumber(f"the configuration has no {section} {name}")
@@ -186,6 +202,18 @@ class Numbers:
     def _matching(self, table, where):
         rows = self._rows(table)
         return [row for row in rows if all(_alike(row.get(k), v) for k, v in where.items())]
+
+
+def uncounted(claims) -> list[str]:
+    """One line for each count of claims in the texts of the papers that finds none."""
+    numbers = Numbers({}, claims, {})
+    lines = [
+        f"{place}: {reason}: name artefacts, variants and verdicts as results/claims.csv has them"
+        for paper in dict.fromkeys(claim["paper"] for claim in claims)
+        for place, text in texts.spoken(paper)
+        for reason in numbers.uncounted(text)
+    ]
+    return list(dict.fromkeys(lines))
 
 
 def _alike(text, value):

@@ -33,6 +33,20 @@ def account(paper: str) -> dict:
     return _read(_PAPERS / paper / "account.yaml")
 
 
+def spoken(paper: str):
+    """Place and text of all that the account and the captions of a paper say."""
+    for name, content in (("account", account(paper)), ("captions", captions(paper))):
+        yield from _texts_in(content, f"src/reproduction/papers/{paper}/{name}.yaml")
+
+
+def _texts_in(content, place):
+    if isinstance(content, str):
+        yield place, content
+        return
+    for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+        yield from _texts_in(value, f"{place}: {key}")
+
+
 def parts(paper: str) -> dict[str, str]:
     """Which part of statements that hold in part does so in a full run, by id; none of times."""
     rules = _read(_PAPERS / paper / "claims" / "rules.yaml").get("statements", {})

@@ -1,4 +1,4 @@
-"""End the run with status 1 if a value differs from print and no cause is registered.
+"""End the run with status 1 if a value differs without a known cause, or a text counts nothing.
 
 A check by the clock never does that: see `reproduction.claims.by_the_clock`.
 """
@@ -9,6 +9,7 @@ import os
 import sys
 
 from reproduction import claims, claims_summary, storage
+from reproduction.report import numbers
 
 _RED, _PLAIN = "\033[31m", "\033[0m"
 
@@ -30,6 +31,7 @@ def run(arguments):
             f"failed: {len(lines)} of {len(rows)} values differ from print without a known cause: "
             f"see {arguments.report}, find out why, and add cause and test to claims/rules.yaml"
         )
+    lines += numbers.uncounted(rows)
     storage.write_text(arguments.log, "".join(f"{line}\n" for line in lines))
     if lines:
         red, reset = (_RED, _PLAIN) if _colored(sys.stderr) else ("", "")
