@@ -466,7 +466,7 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp
     assert not np.array_equal(before, values(project / target / "local_mdi.npz"))
 
     # A change elsewhere, here in a metric, concerns nobody.
-    metric = project / "src" / "reproduction" / "metrics" / "row_correlation.py"
+    metric = project / "src" / "reproduction" / "metrics" / "correlations.py"
     metric.write_text(metric.read_text() + "\n# edited\n")
     assert "Nothing to be done" in snakemake(project, *arguments).stdout
 
