@@ -14,8 +14,9 @@ rule check:
     threads: 1
     params:
         key=jobs.key("claims"),
+        whole=jobs.whole_papers(),
     message:
         "Looking for values that differ without a known cause"
     shell:
         "python -m reproduction --threads {threads} check --claims {input.claims:q}"
-        " --report {input.report:q} --log {log:q} --out {output:q}"
+        " --report {input.report:q} --whole {params.whole:q} --log {log:q} --out {output:q}"

@@ -159,6 +159,16 @@ class Workflow:
         self.asked.add(wildcards.artefact)
         return [f"results/experiments/{name}" for name in self.experiments_of(wildcards.artefact)]
 
+    def whole_papers(self):
+        """Papers of which the configuration leaves no artefact out."""
+        own = self.own["artefacts"]
+        left_out = {
+            name.partition("/")[0]
+            for name in own
+            if name not in self.required and not own[name].get("optional", False)
+        }
+        return sorted({name.partition("/")[0] for name in own} - left_out)
+
     def experiments_of(self, name):
         """Experiments that an artefact is made from."""
         inputs = self.artefacts[name].get("inputs", [])

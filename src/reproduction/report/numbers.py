@@ -204,12 +204,12 @@ class Numbers:
         return [row for row in rows if all(_alike(row.get(k), v) for k, v in where.items())]
 
 
-def uncounted(claims) -> list[str]:
-    """One line for each count of claims in the texts of the papers that finds none."""
+def uncounted(claims, papers) -> list[str]:
+    """One line for each count of claims in the texts of some papers that finds none."""
     numbers = Numbers({}, claims, {})
     lines = [
         f"{place}: {reason}: name artefacts, variants and verdicts as results/claims.csv has them"
-        for paper in dict.fromkeys(claim["paper"] for claim in claims)
+        for paper in papers
         for place, text in texts.spoken(paper)
         for reason in numbers.uncounted(text)
     ]

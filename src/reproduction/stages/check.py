@@ -18,6 +18,7 @@ def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--claims", nargs="+", required=True, help="claims tables")
     parser.add_argument("--report", required=True, help="the report to look at")
+    parser.add_argument("--whole", nargs="*", default=[], help="papers with all their artefacts")
     parser.add_argument("--log", required=True)
     parser.add_argument("--out", required=True, help="the totals, see claims_summary")
 
@@ -31,7 +32,7 @@ def run(arguments):
             f"failed: {len(lines)} of {len(rows)} values differ from print without a known cause: "
             f"see {arguments.report}, find out why, and add cause and test to claims/rules.yaml"
         )
-    lines += numbers.uncounted(rows)
+    lines += numbers.uncounted(rows, arguments.whole)
     storage.write_text(arguments.log, "".join(f"{line}\n" for line in lines))
     if lines:
         red, reset = (_RED, _PLAIN) if _colored(sys.stderr) else ("", "")
