@@ -27,7 +27,8 @@ words = ["artefacts", "--artefact", job.artefact, "--parameters", flow.artefact_
 assert not main([*words, "--table", table, "--kept", "k/t", *flow.judging(job), "--out", judgment])
 rows = storage.read_json(judgment)
 storage.write_rows("claims.csv", rows, rows[0])
-main(["check", "--claims", "claims.csv", "--report", "", "--log", "log", "--out", "verdict.txt"])
+files = ["--claims", "claims.csv", "--report", "", "--log", "log", "--out", "verdict.txt"]
+main(["check", "--whole", "fisher1936", *files])
 numbers = Numbers({job.artefact: table}, rows, flow.config)
 print(*(row["verdict"] for row in rows), rows[-1]["test"])
 print(*(numbers.fill(text) for _, text in spoken("fisher1936")))
