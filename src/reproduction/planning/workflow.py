@@ -160,14 +160,18 @@ class Workflow:
         return [f"results/experiments/{name}" for name in self.experiments_of(wildcards.artefact)]
 
     def whole_papers(self):
-        """Papers of which the configuration leaves no artefact out."""
+        """Papers of which the configuration leaves out no artefact and no variant."""
         own = self.own["artefacts"]
-        left_out = {
+        less = {
             name.partition("/")[0]
             for name in own
-            if name not in self.required and not own[name].get("optional", False)
+            if (name not in self.required and not own[name].get("optional", False))
+            or any(
+                _variants(self.own, e) - _variants(self.config, e)
+                for e in self.experiments_of(name)
+            )
         }
-        return sorted({name.partition("/")[0] for name in own} - left_out)
+        return sorted({name.partition("/")[0] for name in own} - less)
 
     def experiments_of(self, name):
         """Experiments that an artefact is made from."""
@@ -289,6 +293,12 @@ class Workflow:
         shown = {name.replace("/", "_"): name for name in self.artefacts}
         near = nearest(target, [shown.get(name, name) for name in names])
         return f"{target} is no paper, artefact or experiment{near}"
+
+
+def _variants(config, experiment):
+    """Variants that the sweep of an experiment has."""
+    blocks = config["experiments"].get(experiment, {"sweep": []})["sweep"]
+    return {str(name) for block in blocks for name in sweep.axes_of(block).get("variant", [])}
 
 
 def growing(amount):

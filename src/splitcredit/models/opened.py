@@ -93,7 +93,7 @@ class Opened:
         return source(self.steps.pipelines, self.given)
 
     def checked(self, is_asked: bool = True) -> Opened:
-        """Run `check` if that is asked for, and return the opened model."""
+        """Return the opened model, after `check` unless `is_asked` is False."""
         if is_asked:
             self.check()
         return self

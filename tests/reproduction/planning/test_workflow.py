@@ -346,6 +346,18 @@ def draw(rows):
     assert (project / "computed").read_text() == "once "
 
 
+def test_texts_are_held_against_claims_only_where_nothing_of_their_paper_is_left_out():
+    """Red if a run of fewer variants or artefacts fails for what the texts say of the others."""
+    sweep = configuration.own()["experiments"]["sutera2021_local"]["sweep"]
+    blocks = [{"grid": {**block["grid"], "variant": "published"}} for block in sweep]
+    fewer_variants = {"experiments": {"sutera2021_local": {"sweep": blocks}}}
+    fewer_artefacts = {"artefacts": {"sutera2021/table2": {"optional": True}}}
+    whole = Workflow({}).whole_papers()
+    assert {"sutera2021", "loecher2022"} <= set(whole)
+    for over in (fewer_variants, fewer_artefacts):
+        assert Workflow(over).whole_papers() == [name for name in whole if name != "sutera2021"]
+
+
 @pytest.mark.long
 def test_another_number_of_cores_reruns_nothing(snakemake, project):
     """The report names the number, and results depend on the configuration alone."""
