@@ -85,13 +85,15 @@ def main(results=ROOT / "results"):
     """Copy, or say what is missing."""
     STORED.mkdir(exist_ok=True)
     for name, metric in SWEEPS.items():
-        folder = Path(results) / "experiments" / name
-        table, picture = folder / f"{metric}.csv", folder.with_name(f"{name}.png")
+        table, picture = (Path(results, "experiments", name + end) for end in (".csv", ".png"))
         if not (table.exists() and picture.exists()):
-            sys.exit(f"{folder} is not complete: run make sweep EXPERIMENT={name} first")
+            sys.exit(f"{table} is not complete: run make sweep EXPERIMENT={name} first")
         shutil.copy(picture, STORED / f"{name}.png")
+        rows = pd.read_csv(table, dtype=str, keep_default_na=False)
+        rows = rows[rows.pop("metric") == metric]
+        text = rows.loc[:, (rows != "").any()].to_csv(index=False, lineterminator="\n")
         # Without a date, so that equal tables are equal files.
-        (STORED / f"{name}.csv.gz").write_bytes(gzip.compress(table.read_bytes(), mtime=0))
+        (STORED / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     PAGE.write_text(numbers(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -17,7 +17,6 @@ STAGES = {
     "data_and_models": "load or draw the data sets of one batch and fit its models",
     "importances": "compute the importances of one batch",
     "metrics": "compute the metrics of one batch",
-    "experiments": "gather each metric of one experiment into one table",
     "sweeps": "gather all metrics of one experiment into one table, and draw its figure",
     "artefacts": "make table, figure and judgment of one artefact",
     "claims": "gather all judgments into the claims tables",

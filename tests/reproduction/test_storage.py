@@ -1,6 +1,7 @@
 """Files of a run: what is said of damaged ones."""
 
 from argparse import Namespace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 
 from reproduction import storage
 from reproduction.planning.sweep import Point
-from reproduction.stages import artefacts, experiments
+from reproduction.stages import _gathered as gathering
+from reproduction.stages import artefacts
 from splitcredit.models.forest import Forest
 from splitcredit.results.attribution import Importance
 
@@ -43,7 +45,7 @@ def test_a_table_of_a_metric_that_lacks_a_run_is_named(tmp_path):
     (tmp_path / "batch.csv").write_text("run,value\nr1,1\n")
     points = [point({}, run) for run in ("r1", "r2")]
     with pytest.raises(ValueError, match=r"batch\.csv lacks rows: delete it, and"):
-        list(experiments._rows(points, [tmp_path / "batch.csv"] * 2))
+        list(gathering._rows(points, [tmp_path / "batch.csv"] * 2))
 
 
 # Gathering the results of a sweep, and tables that an artefact does not find.
@@ -56,7 +58,7 @@ def gathered(tmp_path, points, tables):
         storage.write_rows(tmp_path / batch / "auc-1.csv", rows, columns)
     files = [tmp_path / batch / "auc-1.csv" for _, batch, _ in points]
     points = [point(axes, run) for axes, _, run in points]
-    experiments.write(tmp_path / "out.csv", "auc", points, files)
+    gathering.write(tmp_path / "out.csv", "auc", points, files)
     return storage.read_rows(tmp_path / "out.csv")
 
 
@@ -80,11 +82,15 @@ def test_a_column_of_the_metric_that_the_sweep_has_too_is_refused(tmp_path):
         gathered(tmp_path, [({"K": "1"}, "a", "r1")], tables)
 
 
-def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
+def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path, monkeypatch):
     """As in a configuration of the user's that gives it other ones."""
     name, input_name = "gajewski2025/table5", "gajewski2025_bigger/randomized_error"
-    storage.write_rows(tmp_path / f"{input_name}.csv", [{"value": "1"}], ["value"])
-    arguments = {"artefact": name, "names": [input_name], "experiments": tmp_path}
+    arguments = {"artefact": name, "names": [input_name], "gathered": []}
+
+    def write_tables(packed, folder, names):
+        storage.write_rows(Path(folder, f"{input_name}.csv"), [{"value": "1"}], ["value"])
+
+    monkeypatch.setattr(gathering, "write_tables", write_tables)
     with pytest.raises(ValueError, match=r"^artefacts\.gajewski2025/table5\.inputs: ") as caught:
         files = {"table": tmp_path / "out.csv", "kept": tmp_path / "kept.csv"}
         artefacts.table(Namespace(**arguments, parameters={"recipes": {}}, **files))

@@ -3,7 +3,7 @@
 rule artefacts:
     input:
         rules.kernels.output,
-        experiments=jobs.artefact_inputs,
+        metrics=jobs.artefact_inputs,
     output:
         table="results/{timing}tables/{artefact}.csv",
         svg=report(
@@ -30,7 +30,9 @@ rule artefacts:
     params:
         key=jobs.key("artefacts"),
         names=jobs.inputs,
-        folder=lambda wildcards, input: os.path.dirname((input.experiments or [""])[0]),
+        gathered=lambda wildcards: jobs.gathered(
+            jobs.experiments_of(wildcards.artefact)
+        ),
         parameters=jobs.artefact_parameters,
         judging=jobs.judging,
         figures=lambda wildcards, output: output[1:-1],
@@ -38,7 +40,7 @@ rule artefacts:
         "{wildcards.artefact}"
     shell:
         "python -m reproduction --threads {threads} --key {params.key} artefacts"
-        " --artefact {wildcards.artefact} --names {params.names:q} --experiments {params.folder:q}"
+        " --artefact {wildcards.artefact} --names {params.names:q} --gathered {params.gathered:q}"
         " --parameters {params.parameters:q} --table {output.table:q}"
         " --kept results/kept/{wildcards.artefact}/{params.key}.csv"
         " --figures {params.figures:q} {params.judging:q} --out {output.judgment:q}"

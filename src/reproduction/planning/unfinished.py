@@ -64,7 +64,6 @@ def _steps_of_experiment(flow, name):
     for batch in flow.plan(name).batches:
         for stage in ("data_and_models", "importances", "metrics"):
             yield [], f"results/logs/{stage}/{name}/{batch}.log", "", None
-    yield [], f"results/logs/experiments/{name}.log", "", None
 
 
 def _unfinished(flow, steps):

@@ -29,7 +29,6 @@ PARTS = {
     "data_and_models": _MODELS,
     "importances": _MODELS,
     "metrics": _METRICS,
-    "experiments": _METRICS,
     "sweeps": (*_METRICS, "papers", "report"),
     "artefacts": (*_METRICS, "papers"),
     "claims": ("papers", "report"),
@@ -85,7 +84,7 @@ class Workflow:
             names = self.experiments_of(wildcards.artefact)
             behind = [recipe for name in names for recipe in self.plan(name).recipes()]
             return [*behind, *self._datasets(wildcards.artefact).values()]
-        if stage in ("experiments", "sweeps"):
+        if stage == "sweeps":
             return self.plan(wildcards.experiment).recipes()
         if stage in ("data_and_models", "importances", "metrics"):
             return self.plan(wildcards.experiment).recipes(wildcards.batch, stage)
@@ -121,14 +120,23 @@ class Workflow:
         recipes = [recipe for recipe, _ in self.metrics(wildcards).values()]
         return any("forest" in taken("metric", recipe["metric"]) for recipe in recipes)
 
-    def batches_of(self, pattern):
-        """Input function: the files of all batches of an experiment, by a pattern of their path."""
+    def tables_of(self, experiments):
+        """Plans of all batches of some experiments, and folders of their metrics."""
+        patterns = "results/plans/{}/{}.json", "results/metrics/{}/{}"
+        batches = [(name, batch) for name in experiments for batch in self.plan(name).batches]
+        return [pattern.format(*batch) for pattern in patterns for batch in batches]
 
-        def files(wildcards):
-            names = self.plan(wildcards.experiment).batches
-            return [pattern.format(e=wildcards.experiment, b=name) for name in names]
-
-        return files
+    def gathered(self, experiments):
+        """Definitions of experiments and their batches, packed, for the tables of their metrics."""
+        return pack(
+            {
+                name: {
+                    "definition": self.definition(name),
+                    "batches": list(self.plan(name).batches),
+                }
+                for name in experiments
+            }
+        )
 
     def definition(self, name, config=None):
         """An experiment and the recipes that it names, as JSON."""
@@ -155,9 +163,9 @@ class Workflow:
         return self.artefacts[wildcards.artefact].get("inputs", [])
 
     def artefact_inputs(self, wildcards):
-        """Folders of the experiments that they are of."""
+        """Tables of the experiments that they are of."""
         self.asked.add(wildcards.artefact)
-        return [f"results/experiments/{name}" for name in self.experiments_of(wildcards.artefact)]
+        return self.tables_of(self.experiments_of(wildcards.artefact))
 
     def whole_papers(self):
         """Papers of which the configuration leaves out no artefact and no variant."""
@@ -282,7 +290,7 @@ class Workflow:
                 paper = name.partition("/")[0]
                 files[paper] = [*files.get(paper, []), *self.outputs(name)]
         for name in self.config["experiments"]:
-            files[f"experiment_{name}"] = [f"results/experiments/{name}", *self.sweep_outputs(name)]
+            files[f"experiment_{name}"] = self.sweep_outputs(name)
         return files
 
     def unknown(self, target) -> str:

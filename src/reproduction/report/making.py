@@ -19,7 +19,7 @@ def of_artefact(name: str, config: dict, drawn: bool) -> dict:
     for input_name in artefact.get("inputs", []):
         experiment, _, metric = input_name.partition("/")
         inputs.setdefault(experiment, []).append(metric)
-    stages = ["data_and_models", "importances", "metrics", "experiments"] if inputs else []
+    stages = ["data_and_models", "importances", "metrics"] if inputs else []
     rules = [*stages, "artefacts" if drawn else "artefacts_without_figure"]
     timing = "timing/" if artefact.get("timed") else ""
     experiments = [_experiment(config, name, metrics) for name, metrics in inputs.items()]
@@ -30,10 +30,7 @@ def of_artefact(name: str, config: dict, drawn: bool) -> dict:
         "rules": rules,
         "module": f"{home}/{papers.module_of(name)}.py",
         "table": f"results/{timing}tables/{name}.csv",
-        "logs": [
-            f"results/logs/{timing}artefacts/{name}.log",
-            *(f"results/logs/experiments/{experiment}.log" for experiment in inputs),
-        ],
+        "logs": [f"results/logs/{timing}artefacts/{name}.log"],
         "data": _data(config, experiments, artefact.get("datasets", [])),
         "configuration": [
             f"{home}/artefacts.yaml",
@@ -52,7 +49,7 @@ def of_sweep(name: str, config: dict) -> dict:
         "command": f"make sweep EXPERIMENT={name}"
         + ("" if preset == "full" else f" PRESET={preset}"),
         "table": f"results/experiments/{name}.csv",
-        "logs": [f"results/logs/experiments/{name}.log"],
+        "logs": [f"results/logs/sweeps/{name}.log"],
         "data": _data(config, experiments),
         "configuration": [f"config/experiments/{name}.yaml"],
         "experiments": experiments,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from argparse import Namespace
 from functools import cache
 from pathlib import Path
@@ -13,13 +14,14 @@ import yaml
 from reproduction import claims, papers, storage
 from reproduction.figures import save, style
 from reproduction.planning.places import PAPERS
+from reproduction.stages import _gathered
 
 
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--artefact", required=True, help="PAPER/ARTEFACT")
     parser.add_argument("--names", nargs="*", default=[], help="of the inputs: EXPERIMENT/METRIC")
-    parser.add_argument("--experiments", nargs="?", default=".", help="folder of their tables")
+    parser.add_argument("--gathered", nargs="*", default=[], help="packed: their experiments")
     parser.add_argument("--parameters", type=json.loads, default={})
     parser.add_argument("--table", required=True)
     parser.add_argument("--kept", type=Path, required=True, help="the table, until all is made")
@@ -61,8 +63,11 @@ def table(arguments: Namespace) -> None:
     Snakemake deletes all outputs of a job that fails.
     """
     if not arguments.kept.exists():
-        files = {name: Path(arguments.experiments, f"{name}.csv") for name in arguments.names}
-        tables = {name: storage.read_table(file) for name, file in files.items()}
+        with tempfile.TemporaryDirectory() as folder:
+            if arguments.names:
+                _gathered.write_tables(arguments.gathered, folder, arguments.names)
+            files = {name: Path(folder, f"{name}.csv") for name in arguments.names}
+            tables = {name: storage.read_table(file) for name, file in files.items()}
         inputs = _Inputs(arguments.artefact, tables)
         rows = papers.artefact(arguments.artefact).compute(inputs, **arguments.parameters)
         storage.write_table(arguments.kept, rows)

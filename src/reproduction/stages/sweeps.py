@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import tempfile
 
 from reproduction import storage
 from reproduction.figures import facets, save, style
+from reproduction.stages import _gathered
 
 
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--experiment", required=True)
-    parser.add_argument("--tables", required=True, help="folder that holds METRIC.csv")
-    parser.add_argument("--metrics", nargs="+", required=True)
+    parser.add_argument("--gathered", nargs="+", required=True, help="packed: the experiment")
     parser.add_argument("--figure", type=json.loads, required=True, help="its settings, or null")
     parser.add_argument("--table", required=True, help="a column names the metric")
     parser.add_argument("--figures", nargs="*", default=[], help="a file for each format")
@@ -21,7 +21,11 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job: rows are copied as text, so no digit changes."""
-    paths = {name: Path(arguments.tables, f"{name}.csv") for name in arguments.metrics}
+    with tempfile.TemporaryDirectory() as folder:
+        _make(arguments, {p.stem: p for p in _gathered.write_tables(arguments.gathered, folder)})
+
+
+def _make(arguments, paths):
     rows = [{"metric": name, **row} for name in paths for row in storage.read_rows(paths[name])]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     storage.write_rows(arguments.table, rows, columns)

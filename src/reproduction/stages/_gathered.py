@@ -9,26 +9,27 @@ from reproduction import storage
 from reproduction.planning import plans
 
 
-def add_arguments(parser):
-    """Arguments of the job."""
-    parser.add_argument("--experiment", required=True)
-    parser.add_argument("--definition", nargs="+", required=True, help="packed, with its recipes")
-    parser.add_argument("--plans", nargs="+", required=True, help="of its batches")
-    parser.add_argument("--metrics", required=True, help="folder that holds BATCH/FILE.csv")
-    parser.add_argument("--out", required=True, help="folder")
+def write_tables(packed: list[str], folder, names=None) -> list[Path]:
+    """Write the tables of experiments as ``EXPERIMENT/METRIC.csv``; those of some names, or all.
 
-
-def run(arguments):
-    """Do the job: rows are copied as text, so no digit changes."""
-    # As text, which keeps the order of the axes: it is that of the points.
-    definition = json.loads(storage.unpack(arguments.definition))
-    plan = plans.read(definition, arguments.experiment, arguments.plans)
-    for metric in definition["experiments"][arguments.experiment]["metrics"]:
-        tables = [
-            Path(arguments.metrics, plan.batch_of[p.run.key], f"{p.metrics[metric][0]}.csv")
-            for p in plan.points
-        ]
-        write(Path(arguments.out, f"{metric}.csv"), metric, plan.points, tables)
+    Rows are copied as text, so no digit changes. `packed` is what `Workflow.gathered` gives.
+    """
+    written = []
+    for experiment, parts in storage.unpack(packed).items():
+        # As text, which keeps the order of the axes: it is that of the points.
+        definition = json.loads(parts["definition"])
+        files = [f"results/plans/{experiment}/{batch}.json" for batch in parts["batches"]]
+        plan = plans.read(definition, experiment, files)
+        for metric in definition["experiments"][experiment]["metrics"]:
+            if names is None or f"{experiment}/{metric}" in names:
+                tables = [
+                    Path("results/metrics", experiment, plan.batch_of[p.run.key])
+                    / f"{p.metrics[metric][0]}.csv"
+                    for p in plan.points
+                ]
+                written.append(Path(folder, experiment, f"{metric}.csv"))
+                write(written[-1], metric, plan.points, tables)
+    return written
 
 
 def write(path, metric, points, tables):
