@@ -485,7 +485,7 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp
 @pytest.mark.long
 def test_a_full_run_has_few_jobs(snakemake, project):
     """To start a job takes longer than most small ones, and on a cluster minutes."""
-    assert jobs_of(snakemake(project, "-n").stdout)["total"] <= 280
+    assert jobs_of(snakemake(project, "-n").stdout)["total"] <= 220
 
 
 def values(path):
