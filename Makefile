@@ -15,6 +15,7 @@ BIN = $(if $(filter /%,$(firstword $(VENV))),,$(CURDIR)/)$(VENV)/bin
 # Snakemake, $(call run,TARGET). Options that take several values stand before the profile, or they would
 # take the target for one more. The workflow names the one that is nearest to ASKED, if it is none.
 run = ASKED=$(1) PATH="$(BIN):$$PATH" snakemake $(if $(strip $(CONFIGURATION)),--configfile $(CONFIGURATION)) \
+  --logger splitcredit --logger-splitcredit-expected workflow/expected/$(PRESET).csv \
   $(ARGUMENTS) --workflow-profile workflow/profiles/$(PROFILE) \
   $(if $(filter default,$(PROFILE)),--cores $(CORES)) $(1)
 
