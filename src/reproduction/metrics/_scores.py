@@ -9,10 +9,10 @@ from splitcredit.results.attribution import Attribution, Importance
 
 
 def global_scores(computed) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of all features and their standard errors, float64 (n_features,).
+    """Scores of all features and their standard errors; ValueError if there are several outputs.
 
     The scores of an Importance are its values. Those of an Attribution are mean absolute values
-    over the rows, with errors of 0, as nothing is sampled; ValueError if it has several outputs.
+    over the rows, with errors of 0, as nothing is sampled.
     """
     if isinstance(computed, Importance):
         return computed.values, np.nan_to_num(computed.standard_error)
@@ -26,7 +26,7 @@ def global_scores(computed) -> tuple[np.ndarray, np.ndarray]:
 
 
 def local_scores(attributions, name: str) -> np.ndarray:
-    """Scores of rows, float64 (n_samples, n_features), of a measure with one output; ValueError."""
+    """Scores of rows, (n_samples, n_features), of a measure with one output; ValueError."""
     if name not in attributions:
         raise ValueError(
             f"no importances named {name!r} in this run: it has {sorted(attributions)}"

@@ -21,26 +21,16 @@ def compute(
 ) -> pd.DataFrame:
     """Largest difference of each pair, and the difference that rounding explains.
 
-    Parameters
-    ----------
-    pairs : list of [str, str]
-        A measure of rows by the library and by another package, of the same rows and outputs.
+    Of `pairs`, the first is a measure of rows by the library and the second one by another package,
+    of the same rows and outputs. One row a pair:
 
-    Returns
-    -------
-    DataFrame
-        One row a pair:
+    - ``measure`` and ``peer``, the names of the two; ``package``, ``version``, and ``arithmetic``,
+      in which it adds up;
+    - ``n_rows`` that are explained; ``n_values`` compared; ``n_trees``; ``depth`` of the deepest;
+    - ``value``: the largest absolute difference; ``scale``: the largest absolute value;
+    - ``limit`` and ``limit_float64``: of the difference, in the package's arithmetic, and if it
+      were float64.
 
-        - ``measure`` and ``peer``, the names of the two; ``package``, ``version``, and
-          ``arithmetic``, in which it adds up;
-        - ``n_rows`` that are explained; ``n_values`` compared; ``n_trees`` and ``depth`` of the
-          deepest of them;
-        - ``value``: the largest absolute difference; ``scale``: the largest absolute value;
-        - ``limit`` and ``limit_float64``: of the difference, in the package's arithmetic, and if it
-          were float64; see Notes.
-
-    Notes
-    -----
     A value of a mean or sum over trees is made by n additions, a split on the path of the row each,
     n being the sum of the trees' depths. If partial sums stay below S, the sum of the trees'
     largest values, each operation errs by at most u S, u being the unit roundoff. Roundings that

@@ -1,9 +1,10 @@
 """PGI^2 of rankings with normal noise: exactly, against the largest of all orders, and sampled.
 
-Common parameters: ``sigmas`` are standard deviations of the noise, in units of the features;
-``n_rows`` takes only so many of the first rows; for ``searched`` see
-`splitcredit.prediction_gap.bounds.largest_pgi2`; ``reference`` is the importance that leads are
-over, by default the first. PGI^2 is in squared units of the prediction.
+Common parameters: ``sigmas`` are standard deviations of the noise, in units of the features, in the
+column ``sigma_metric``; ``n_rows`` takes only so many of the first rows, and the column says how
+many these were; for ``searched`` see `splitcredit.prediction_gap.bounds.largest_pgi2`. PGI^2 is in
+squared units of the prediction. ``median``, ``quantile5`` (5 %) and ``least`` are those of the
+shares of rows, 1 where what they are a share of is 0.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from reproduction.metrics import _rankings, _scores, declared
+from reproduction.metrics import GLOBAL, _rankings, _scores, declared
 from reproduction.parameters import Count, ImportanceName, NonNegative, Seed
 from splitcredit.prediction_gap import optimum
 from splitcredit.prediction_gap.bounds import largest_pgi2
@@ -31,11 +32,10 @@ _EQUAL = 1e-12
 
 
 def exact_gaps(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.ndarray]:
-    """PGI^2 of several rankings of the same rows, with normal noise; or PGU^2, if not `important`.
+    """PGI^2 of several rankings of the same prepared rows, with normal noise; else PGU^2.
 
     The same bytes as `splitcredit.faithfulness` gives, but a set that several rankings begin with,
-    such as all features, is measured once. `X` are prepared rows; each ranking is int64 (at least
-    n_rows, n_features), of these rows and, maybe, more; each result is (n_rows,).
+    such as all features, is measured once. A ranking may be of more rows than `X`.
     """
     n, d = X.shape
     places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
@@ -51,12 +51,7 @@ def exact_gaps(forest, X, ranked, sigma, output=None, important=True) -> dict[st
     return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
 
 
-@declared(
-    KEYS=("ranking", "sigma_metric"),
-    VALUES=("value", "lead", "low", "high"),
-    IMPORTANCES=1,
-    SCORES="global",
-)
+@declared("ranking", "sigma_metric", values=("value", "lead", "low", "high"), **GLOBAL)
 def pgi2(
     attributions,
     forest,
@@ -66,16 +61,11 @@ def pgi2(
     n_rows: Count | None = None,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
-    """Mean PGI^2 of every ranking (gajewski2025, tables 3 and 6).
+    """Mean PGI^2 of every ranking (gajewski2025, tables 3 and 6, where they are of three rows).
 
-    gajewski2025's printed numbers are of three rows; `random_state` is of the bootstrap.
-
-    Returns
-    -------
-    DataFrame
-        One row a sigma and ranking: ``sigma_metric``, ``ranking``, ``value``, ``n_rows``;
-        ``row_deviation``, the standard deviation over the rows; ``lead``, the value minus the
-        reference's, and ``low`` and ``high``, its 95 % bootstrap interval over resampled rows.
+    One row a sigma and ranking: ``row_deviation`` is the standard deviation over the rows, ``lead``
+    the value minus the one of `reference`, by default the first importance, and ``low`` and
+    ``high`` its 95 % bootstrap interval over resampled rows, by `random_state`.
     """
     reference = _rankings.reference_of(attributions, reference)
     ranked = _rankings.rankings(attributions, len(data.X), reference)
@@ -92,10 +82,10 @@ def pgi2(
 
 
 @declared(
-    KEYS=("ranking", "sigma_metric"),
-    VALUES=("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows"),
-    IMPORTANCES=1,
-    SCORES="global",
+    "ranking",
+    "sigma_metric",
+    values=("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows"),
+    **GLOBAL,
 )
 def pgi2_bound(
     attributions,
@@ -107,14 +97,9 @@ def pgi2_bound(
 ) -> pd.DataFrame:
     """PGI^2 of rankings of many features as a share of the largest, or of an upper bound of it.
 
-    Returns
-    -------
-    DataFrame
-        One row a sigma and ranking: ``sigma_metric``, ``ranking``; ``value``, the mean PGI^2 over
-        the mean of the bounds, which is at most the share of the largest PGI^2; ``median`` and
-        ``quantile5`` (5 %) of the rows' own shares, 1 where the bound is 0; ``pgi2`` and
-        ``largest``, the two means; ``exact``, the share of the rows whose bound is the largest
-        PGI^2 itself; ``n_rows``.
+    One row a sigma and ranking: ``value``, the mean PGI^2 over the mean of the bounds, which is at
+    most the share of the largest PGI^2; ``pgi2`` and ``largest``, the two means; ``exact``, the
+    share of the rows whose bound is the largest PGI^2 itself.
     """
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X = forest.prepare(data.X)[:n_rows]
@@ -130,25 +115,20 @@ def pgi2_bound(
 
 
 @declared(
-    KEYS=("ranking", "sigma_metric"),
-    VALUES=("value", "median", "quantile5", "least", "optimal", "first_best"),
-    IMPORTANCES=1,
-    SCORES="global",
+    "ranking",
+    "sigma_metric",
+    values=("value", "median", "quantile5", "least", "optimal", "first_best"),
+    **GLOBAL,
 )
 def pgi2_optimum(
     attributions, forest, data, sigmas: Sequence[NonNegative], n_rows: Count | None = None
 ) -> pd.DataFrame:
     """PGI^2 of rankings as a share of the largest of all orders, which gajewski2025 leaves open.
 
-    Returns
-    -------
-    DataFrame
-        One row a sigma and ranking: ``sigma_metric``, ``ranking``; ``value``, the mean PGI^2 over
-        the mean of the best; ``median``, ``quantile5`` (5 %) and ``least`` of the rows' own shares,
-        1 where the best is 0; ``optimal``, the share of the rows where the ranking is as good as
-        the best; ``first_best``, the share where no other single feature has a larger PG^2 than its
-        first; ``n_rows``. With more than 12 features nothing is measured: shares are NaN and
-        ``n_rows`` 0.
+    One row a sigma and ranking: ``value``, the mean PGI^2 over the mean of the best; ``optimal``,
+    the share of the rows where the ranking is as good as the best; ``first_best``, the share where
+    no other single feature has a larger PG^2 than its first. With more than 12 features nothing is
+    measured: shares are NaN and ``n_rows`` 0.
     """
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X, small = forest.prepare(data.X)[:n_rows], forest.n_features <= MOST_FEATURES
@@ -178,25 +158,15 @@ def _shares(gaps, best):
     return share, gaps.mean() / best.mean() if best.any() else 1.0
 
 
-@declared(
-    KEYS=("importance", "yardstick"), VALUES=("value", "exact"), IMPORTANCES=1, SCORES="global"
-)
+@declared("importance", "yardstick", values=("value", "exact"), **GLOBAL)
 def order_gaps(
-    attributions,
-    forest,
-    data,
-    sigma: NonNegative = 0.3,
-    n_rows: Count = 4,
-    searched: Count = 6,
+    attributions, forest, data, sigma: NonNegative = 0.3, n_rows: Count = 4, searched: Count = 6
 ) -> pd.DataFrame:
     """PGI^2 and PGU^2 of orders, of the output or of the probability of the predicted class.
 
-    Returns
-    -------
-    DataFrame
-        One row a measure and ``yardstick``: ``pgi2`` and ``pgu2``; ``pgi2_share``, the mean PGI^2
-        over the mean of the largest of all orders, or of its upper bound; ``exact``, the share of
-        rows whose bound is the largest itself.
+    One row a measure and ``yardstick``: ``pgi2``; ``pgu2``; ``pgi2_share``, the mean PGI^2 over the
+    mean of the largest of all orders, or of its upper bound. ``exact`` is the share of rows whose
+    bound is the largest itself.
     """
     X = forest.prepare(data.X)[:n_rows]
     orders, largest, exact = _rankings.row_orders(attributions, len(X)), 0.0, 0.0
@@ -223,12 +193,7 @@ def order_gaps(
     )
 
 
-@declared(
-    KEYS=("ranking", "other", "quantity", "sigma_metric"),
-    VALUES=("value",),
-    IMPORTANCES=1,
-    SCORES="global",
-)
+@declared("ranking", "other", "quantity", "sigma_metric", **GLOBAL)
 def pgi_agreement(
     attributions,
     forest,
@@ -240,25 +205,16 @@ def pgi_agreement(
 ) -> pd.DataFrame:
     """Agreement of absolute PGI, sampled as OpenXAI does, with exact PGI^2 under the same noise.
 
-    Parameters
-    ----------
-    n_samples : int
-        Samples for each row and number of features.
-    random_state : int
-        Of the samples. Rankings are compared on the same.
+    There are `n_samples` for each row and number of features, the same for all rankings. One row a
+    sigma, quantity, ``ranking`` and, if it is of two, ``other``. Quantities:
 
-    Returns
-    -------
-    DataFrame
-        ``sigma_metric``, ``quantity``, ``ranking``, ``other``, ``value``, ``n_rows``. Quantities:
-
-        - ``spearman``: correlation of the two over the rows, for one ranking; NaN if one of the two
-          is the same for all rows.
-        - ``alike``: for two rankings, the share of the rows in which both put the same one first,
-          or neither; ``n_rows`` are all.
-        - ``alike_unequal``: the same among the rows in which their PGI^2 differ.
-        - ``swapped``: for two rankings, the share of the rows in which the mean absolute gap puts
-          one first and the mean squared gap, of the same samples, the other.
+    - ``spearman``: correlation of the two over the rows, for one ranking; NaN if one of the two is
+      the same for all rows.
+    - ``alike``: for two rankings, the share of the rows in which both put the same one first, or
+      neither; ``n_rows`` are all.
+    - ``alike_unequal``: the same among the rows in which their PGI^2 differ.
+    - ``swapped``: for two rankings, the share of the rows in which the mean absolute gap puts one
+      first and the mean squared gap, of the same samples, the other.
     """
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X = forest.prepare(data.X)[:n_rows]

@@ -21,10 +21,8 @@ CHUNK = 4096
 
 
 def check(load, n_pairs, counts) -> str:
-    """What is wrong with the sizes of a recipe; empty if there is nothing.
-
-    The data set is read only where there are few pairs: that takes longer than the check.
-    """
+    """What is wrong with the sizes of a recipe; empty if there is nothing."""
+    # The data set is read only where there are few pairs: that takes longer than the check.
     if n_pairs < 1000 and n_pairs < (n_features := load().X.shape[1]):
         return f"n_pairs: {n_pairs} is not allowed; expected at least the {n_features} features"
     rises = all(a < b for a, b in pairwise(counts))
@@ -42,26 +40,16 @@ def compute(
 ) -> pd.DataFrame:
     """NMAE of sampled PG^2 against the exact, by the number of samples.
 
-    Parameters
-    ----------
-    sigmas : sequence of float
-        Standard deviations of the normal noise, in units of the features.
-    n_pairs : int
-        Pairs of a row and a set of features; see `pairs`.
-    counts : sequence of int, rising
-        Numbers of samples. Estimates are nested: more samples begin with the fewer.
-    random_state : int
-        Of pairs and noise. Pairs and standardized noise are the same for all sigmas, pairs for both
-        methods; pairs share 64 independent streams of noise in turn.
+    `sigmas` are standard deviations of the normal noise, in units of the features; of the `n_pairs`
+    of a row and a set of features see `pairs`. `counts` of samples rise, and estimates are nested:
+    more samples begin with the fewer. Pairs and standardized noise are the same for all sigmas,
+    pairs for both methods; pairs share 64 independent streams of noise in turn.
 
-    Returns
-    -------
-    DataFrame
-        One row a sigma, method and count: ``sigma``, ``method`` (``mc``, ``halton``),
-        ``iterations``, ``value`` (NMAE), ``n_pairs`` drawn, ``exact_mean``, the mean exact PG^2 in
-        squared units of the prediction, ``zero_share``, the share of the exact PG^2 that are 0, and
-        ``standard_error`` of the NMAE: that of a ratio, from its spread over the 64 streams, as
-        pairs that share one are not independent; NaN if there are fewer than two.
+    One row a sigma, method (``mc``, ``halton``) and count, called ``iterations``: ``value``, the
+    NMAE; ``n_pairs`` drawn; ``exact_mean``, the mean exact PG^2 in squared units of the prediction;
+    ``zero_share``, the share of the exact PG^2 that are 0; ``standard_error`` of the NMAE: that of
+    a ratio, from its spread over the 64 streams, as pairs that share one are not independent; NaN
+    if there are fewer than two.
     """
     rows, sets = pairs(len(data.X), forest.n_features, n_pairs, random_state)
     X = forest.prepare(data.X)[rows]
@@ -89,11 +77,7 @@ def compute(
 
 
 def pairs(n_rows: int, n_features: int, n_pairs: int, random_state: int = 0):
-    """Pairs of a row, int64 (n,), and a set of features, bool (n, n_features); sizes rise.
-
-    Rows are drawn uniformly, and sets from those of their size, ``n_pairs // n_features`` of each
-    size 1, 2, ..., n_features.
-    """
+    """Pairs of a row, drawn uniformly, and a set of features: as many of each size, which rises."""
     if n_pairs < n_features:
         raise ValueError(f"n_pairs is {n_pairs}: at least one a size, {n_features}")
     random = np.random.default_rng(random_state)
@@ -128,10 +112,7 @@ def _frame(sigma, method, counts, estimates, exact):
 
 
 def standard_errors(estimates, exact) -> np.ndarray:
-    """Standard errors of the NMAE of each count, as a ratio of sums over streams, (n_counts,).
-
-    `estimates` are (n_pairs, n_counts), `exact` (n_pairs,).
-    """
+    """Standard errors of the NMAE of each count, as a ratio of sums over streams."""
     stream = np.arange(len(exact)) % N_STREAMS
     n = min(N_STREAMS, len(exact))
     if n < 2:
