@@ -20,7 +20,7 @@ def load(
     sha256: str | None = None,
     separator: str = ",",
 ) -> Dataset:
-    """Load a CSV.
+    """Load a CSV; ValueError names the file or column that cannot be used, and the remedy.
 
     Parameters
     ----------
@@ -36,11 +36,6 @@ def load(
     sha256 : str, optional
         Checksum that the file must have.
     separator : str
-
-    Raises
-    ------
-    ValueError
-        If the file or a column cannot be used; the message names it and the remedy.
     """
     (file,) = files(path)
     labels = target if classes else None
@@ -49,11 +44,8 @@ def load(
 
 
 def check(path=None, target=None, features=None, separator=",", **others) -> None:
-    """Check, before the first job, that the first line of a CSV has the target and the features.
-
-    ValueError begins with the parameter. A line that cannot be read, or has one name only, as with
-    another separator, is left to `load`.
-    """
+    """Check, before the first job, that the first line of a CSV has the target and the features."""
+    # A line that cannot be read, or has one name only as with another separator, is left to `load`.
     try:
         with open(Path(path).expanduser(), encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, delimiter=separator), [])
@@ -68,10 +60,7 @@ def check(path=None, target=None, features=None, separator=",", **others) -> Non
 
 
 def _read(raw, name, separator, labels):
-    """The table of a CSV, each column with its name in the first line.
-
-    The column `labels` is read as text: as numbers, 01 and 1 would be the same.
-    """
+    """The table of a CSV, each column with its name in the first line; `labels` are text."""
 
     def read(**options):
         # The other engine knows separators of several characters.
@@ -89,6 +78,7 @@ def _read(raw, name, separator, labels):
             other = _other_separator(names)
             table = None if other else read(index_col=False)
             if table is not None and labels in names:
+                # As numbers, 01 and 1 would be the same.
                 as_text = read(index_col=False, dtype=str)
     except pd.errors.ParserWarning:
         raise ValueError(
