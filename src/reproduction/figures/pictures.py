@@ -30,17 +30,7 @@ def display(axis, lit) -> None:
 
 
 def segments(axis, scores, norm, lit) -> None:
-    """Draw seven scores on the segments, from blue to red.
-
-    Parameters
-    ----------
-    axis : matplotlib Axes
-    scores : (7,)
-    norm : matplotlib Normalize
-        Between the least and the largest score that have a color of their own.
-    lit : (7,) of 0 and 1
-        Segments that are on get a dark edge.
-    """
+    """Draw seven scores on the segments, from blue to red; those that are on get a dark edge."""
     from matplotlib import colormaps
 
     fills = colormaps[MAP](norm(np.asarray(scores)))
