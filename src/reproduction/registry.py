@@ -28,6 +28,16 @@ def _names(package):
     return sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_"))
 
 
+def declared(**constants):
+    """Give a function of a family what the file of a single thing declares by constants."""
+
+    def declare(function):
+        vars(function).update(constants)
+        return function
+
+    return declare
+
+
 def load(package: str, name: str, what: str, families: dict[str, tuple[str, ...]] | None = None):
     """The module of that name, or the function of a family; ValueError lists what there is."""
     modules = _modules(package, families or {})

@@ -52,12 +52,7 @@ def available() -> list[str]:
 
 def declared(*keys: str, values: tuple[str, ...] = ("value",), **others):
     """Give a metric of a family its ``KEYS``, ``VALUES`` and what else a file of one declares."""
-
-    def declare(compute):
-        vars(compute).update(KEYS=keys, VALUES=values, **others)
-        return compute
-
-    return declare
+    return registry.declared(KEYS=keys, VALUES=values, **others)
 
 
 def metric(name: str):
