@@ -43,11 +43,8 @@ def label(name: str) -> str:
     return "shap" if name == "tree_shap" else name
 
 
-def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[str, np.ndarray]:
-    """`row_orders` by their names in tables; ValueError if two have one name, or none is named."""
-    if reference is not None and reference not in attributions:
-        names = ", ".join(attributions)
-        raise ValueError(f"reference={reference!r}: the run has {names}")
+def rankings(attributions, n_rows: int) -> dict[str, np.ndarray]:
+    """`row_orders` by their names in tables; ValueError if two have one name."""
     ranked = {label(name): order for name, order in row_orders(attributions, n_rows).items()}
     if len(ranked) < len(attributions):
         raise ValueError(
@@ -57,11 +54,17 @@ def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[st
     return ranked
 
 
-def reference_of(attributions, reference: str | None) -> str:
-    """The importance that the others are compared with: the first if none is named."""
+def compared(attributions, n_rows: int, reference: str | None) -> tuple[dict, str]:
+    """`rankings`, and the name of the one that the others are compared with, by default the first.
+
+    ValueError if there are none, or the named importance is not among them.
+    """
     if not attributions:
         raise ValueError("there are no importances to rank by: name some in the experiment")
-    return next(iter(attributions)) if reference is None else reference
+    if reference is not None and reference not in attributions:
+        names = ", ".join(attributions)
+        raise ValueError(f"reference={reference!r}: the run has {names}")
+    return rankings(attributions, n_rows), label(reference or next(iter(attributions)))
 
 
 def greedy(attributions) -> dict:

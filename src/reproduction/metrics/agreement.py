@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics.trees import tree_depths
-from reproduction.parameters import ImportanceName
+from reproduction.parameters import Pairs
 
 KEYS = ("measure", "peer")
 VALUES = ("value", "scale", "limit", "limit_float64")
@@ -16,9 +16,7 @@ UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24}
 _PROBABILITY = 1e-3
 
 
-def compute(
-    attributions, forest, pairs: list[tuple[ImportanceName, ImportanceName]]
-) -> pd.DataFrame:
+def compute(attributions, forest, pairs: Pairs) -> pd.DataFrame:
     """Largest difference of each pair, and the difference that rounding explains.
 
     Of `pairs`, the first is a measure of rows by the library and the second one by another package,

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.cluster import hierarchy
 
 from reproduction.metrics import LOCAL, _scores, declared
-from reproduction.parameters import Count, ImportanceName, Linkage, Natural, Seed
+from reproduction.parameters import Count, ImportanceName, ImportanceNames, Linkage, Natural, Seed
 
 LINKAGES = ("average", "complete", "ward")
 # Numbers of groups at which curves are kept: ten a decade.
@@ -25,7 +25,7 @@ RANDOM = ("features", "labels")
 def cluster_bars(
     attributions,
     data,
-    importances: list[ImportanceName] | None = None,
+    importances: ImportanceNames = None,
     linkage: Linkage = "average",
     largest: Count = 5,
     decimals: Natural = 3,
@@ -77,7 +77,7 @@ def cluster_bars(
 def clustering_r2(
     attributions,
     data,
-    importances: list[ImportanceName] | None = None,
+    importances: ImportanceNames = None,
     linkages: Sequence[Linkage] = LINKAGES,
     random: Sequence[Literal["features", "labels"]] = RANDOM,
     outcomes: Sequence[Literal["label"] | ImportanceName] = ("label",),

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics import LOCAL, _scores, declared
-from reproduction.parameters import ImportanceName
+from reproduction.parameters import ImportanceName, ImportanceNames, Pairs
 from splitcredit.measures import saabas
 
 CORRELATIONS = ("pearson", "spearman")
@@ -23,9 +23,7 @@ PAIRS = LOCAL | {"IMPORTANCES": 2}
 
 @declared("versus", "reference", "correlation", "sample", **PAIRS)
 def row_correlation(
-    attributions,
-    pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
-    scores: Literal["signed", "absolute"] = "signed",
+    attributions, pairs: Pairs | None = None, scores: Literal["signed", "absolute"] = "signed"
 ) -> pd.DataFrame:
     """Correlation of the scores of each pair of measures, row by row.
 
@@ -69,7 +67,7 @@ def row_correlations(a, b) -> tuple[np.ndarray, np.ndarray]:
 )
 def row_correlation_summary(
     attributions,
-    pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
+    pairs: Pairs | None = None,
     scores: Literal["signed", "absolute"] = "signed",
     thresholds: tuple[Annotated[float, ">= -1, <= 1"], ...] = (0.9, 0.75),
 ) -> pd.DataFrame:
@@ -103,7 +101,7 @@ def class_correlation(
     attributions,
     forest,
     data,
-    versus: list[ImportanceName] | None = None,
+    versus: ImportanceNames = None,
     reference: ImportanceName = "local_mdi",
 ) -> pd.DataFrame:
     """Correlations of local MDI, and of its controls, with measures of the predicted class.

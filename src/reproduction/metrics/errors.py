@@ -50,8 +50,7 @@ def randomized_error(
     the text of gajewski2025 says. ``"training"``: row i and the marginals are those of the training
     rows, while ranking and target are those of row i of the test, as in the authors' code.
     """
-    reference = _rankings.reference_of(attributions, reference)
-    ranked = _rankings.rankings(attributions, len(data.X), reference)
+    ranked, reference = _rankings.compared(attributions, len(data.X), reference)
     X, source = _rows(data, training, features)
     sets = [top_k_mask(ranking, k, forest.n_features) for ranking in ranked.values() for k in ks]
     sets = np.stack(sets, axis=1)
@@ -65,7 +64,7 @@ def randomized_error(
         errors[name] = (predictions - y[:, None]) ** 2
         spread = (means[0] - means[-1]) / 2 if len(halves) > 1 else np.nan
         noise[name] = np.sqrt((errors[name] * spread**2).sum(axis=0)) / len(y)
-    rows, base = [], errors[_rankings.label(reference)]
+    rows, base = [], errors[reference]
     for name, errors_of_rows in errors.items():
         for c, k in enumerate(ks):
             row = {"ranking": name, "k": k}
@@ -119,20 +118,18 @@ def removed_error(
     gajewski2025, table 5. One row a ranking and k; ``n_fits`` is the number of models behind the
     value. There is a fit for each set of features that is removed; rankings and k share them.
     """
-    reference = _rankings.reference_of(attributions, reference)
-    ranked, models, errors = _rankings.rankings(attributions, len(data.X), reference), {}, {}
-    n, d = data.X.shape
+    ranked, reference = _rankings.compared(attributions, len(data.X), reference)
+    models, errors, (n, d) = {}, {}, data.X.shape
     for k in ks:
         for name, ranking in ranked.items():
-            predictions = removed_predictions(
-                refit, training.X, training.y, data.X, ranking, k, models
-            )
+            rows = training.X, training.y, data.X
+            predictions = removed_predictions(refit, *rows, ranking, k, models)
             errors[name, k] = squared_errors(predictions, data.y)
         print(f"removed_error: {len(models)} models fitted up to k={k}", flush=True)
     rows = []
     for (name, k), errors_of_rows in errors.items():
-        base = errors[_rankings.label(reference), k]
-        row = {"ranking": name, "k": k, **_error(errors_of_rows, base, random_state)}
+        row = {"ranking": name, "k": k}
+        row |= _error(errors_of_rows, errors[reference, k], random_state)
         rows.append(row | {"n_fits": len(removed_sets(ranked[name], k, n, d))})
     return pd.DataFrame(rows)
 

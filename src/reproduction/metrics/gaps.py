@@ -8,7 +8,7 @@ shares of rows, 1 where what they are a share of is 0.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Annotated
 
 import numpy as np
@@ -67,17 +67,14 @@ def pgi2(
     the value minus the one of `reference`, by default the first importance, and ``low`` and
     ``high`` its 95 % bootstrap interval over resampled rows, by `random_state`.
     """
-    reference = _rankings.reference_of(attributions, reference)
-    ranked = _rankings.rankings(attributions, len(data.X), reference)
+    ranked, reference = _rankings.compared(attributions, len(data.X), reference)
     X, rows = forest.prepare(data.X)[:n_rows], []
     for sigma in sigmas:
-        values = exact_gaps(forest, X, ranked, sigma)
-        base = values[_rankings.label(reference)]
-        for name, pgi2_of_rows in values.items():
-            row = {"sigma_metric": float(sigma), "ranking": name, "value": pgi2_of_rows.mean()}
-            row["n_rows"] = len(X)
-            row["row_deviation"] = pgi2_of_rows.std(ddof=1) if len(X) > 1 else np.nan
-            rows.append(row | _rankings.lead(pgi2_of_rows, base, "mean", random_state))
+        gaps = exact_gaps(forest, X, ranked, sigma)
+        for name, gap in gaps.items():
+            row = {"sigma_metric": float(sigma), "ranking": name, "value": gap.mean()}
+            row |= {"n_rows": len(X), "row_deviation": gap.std(ddof=1) if len(X) > 1 else np.nan}
+            rows.append(row | _rankings.lead(gap, gaps[reference], "mean", random_state))
     return pd.DataFrame(rows)
 
 
@@ -106,9 +103,7 @@ def pgi2_bound(
     for sigma in sigmas:
         best = largest_pgi2(forest, X, scale=sigma, searched=searched)
         for name, gap in exact_gaps(forest, X, ranked, sigma).items():
-            share, mean_share = _shares(gap, best.upper)
-            row = {"ranking": name, "sigma_metric": float(sigma), "value": mean_share}
-            row |= {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
+            row = {"ranking": name, "sigma_metric": float(sigma), **_share(gap, best.upper)[1]}
             row |= {"pgi2": gap.mean(), "largest": best.upper.mean()}
             rows.append(row | {"exact": best.exact.mean(), "n_rows": len(X)})
     return pd.DataFrame(rows)
@@ -131,31 +126,31 @@ def pgi2_optimum(
     measured: shares are NaN and ``n_rows`` 0.
     """
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
-    X, small = forest.prepare(data.X)[:n_rows], forest.n_features <= MOST_FEATURES
+    if forest.n_features > MOST_FEATURES:
+        empty = dict.fromkeys(pgi2_optimum.VALUES, np.nan) | {"n_rows": 0}
+        keys = product(map(float, sigmas), ranked)
+        return pd.DataFrame([{"sigma_metric": s, "ranking": name} | empty for s, name in keys])
+    X, features = forest.prepare(data.X)[:n_rows], np.eye(forest.n_features, dtype=bool)
     for sigma in sigmas:
-        if small:
-            best = optimum.best_ranking(forest, X, scale=sigma).pgi2
-            gaps = exact_gaps(forest, X, ranked, sigma)
-            features = np.eye(forest.n_features, dtype=bool)
-            of_one = np.stack([pg2(forest, X, mask, scale=sigma) for mask in features], axis=1)
-        for name, ranking in ranked.items():
-            row = {"sigma_metric": float(sigma), "ranking": name}
-            row |= dict.fromkeys(pgi2_optimum.VALUES, np.nan) | {"n_rows": 0}
-            if small:
-                share, row["value"] = _shares(gaps[name], best)
-                row |= {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
-                row |= {"least": share.min(), "optimal": (share >= 1 - _NEAR).mean()}
-                first = np.take_along_axis(of_one, ranking[: len(X), :1], axis=1)[:, 0]
-                row["first_best"] = (first >= of_one.max(axis=1) * (1 - _NEAR)).mean()
-                row["n_rows"] = len(X)
-            rows.append(row)
+        best = optimum.best_ranking(forest, X, scale=sigma).pgi2
+        of_one = np.stack([pg2(forest, X, mask, scale=sigma) for mask in features], axis=1)
+        largest_of_one = of_one.max(axis=1)
+        for name, gap in exact_gaps(forest, X, ranked, sigma).items():
+            share, cells = _share(gap, best)
+            row = {"sigma_metric": float(sigma), "ranking": name, **cells, "least": share.min()}
+            row["optimal"] = (share >= 1 - _NEAR).mean()
+            first = np.take_along_axis(of_one, ranked[name][: len(X), :1], axis=1)[:, 0]
+            row["first_best"] = (first >= largest_of_one * (1 - _NEAR)).mean()
+            rows.append(row | {"n_rows": len(X)})
     return pd.DataFrame(rows)
 
 
-def _shares(gaps, best):
-    """Shares of the rows, 1 where the best is 0, and the share of the means."""
-    share = np.divide(gaps, best, out=np.ones_like(gaps), where=best > 0)
-    return share, gaps.mean() / best.mean() if best.any() else 1.0
+def _share(gap, largest):
+    """Shares of the largest gap, 1 where it is 0, and the cells of a table about them."""
+    share = np.divide(gap, largest, out=np.ones_like(gap), where=largest > 0)
+    value = gap.mean() / largest.mean() if largest.any() else 1.0
+    quantiles = {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
+    return share, {"value": value, **quantiles}
 
 
 @declared("importance", "yardstick", values=("value", "exact"), **GLOBAL)
@@ -183,14 +178,12 @@ def order_gaps(
             for name, values in gaps.items():
                 sums[yardstick][name] += values.sum()
     shares = {name: gap / largest if largest else 1.0 for name, gap in sums["pgi2"].items()}
-    means = {y: {name: gap / len(X) for name, gap in sums[y].items()} for y in sums}
-    return pd.concat(
-        [
-            _scores.table(values, yardstick=yardstick, exact=exact / len(X))
-            for yardstick, values in (means | {"pgi2_share": shares}).items()
-        ],
-        ignore_index=True,
-    )
+    tables = {y: {name: gap / len(X) for name, gap in sums[y].items()} for y in sums}
+    frames = [
+        _scores.table(values, yardstick=yardstick, exact=exact / len(X))
+        for yardstick, values in (tables | {"pgi2_share": shares}).items()
+    ]
+    return pd.concat(frames, ignore_index=True)
 
 
 @declared("ranking", "other", "quantity", "sigma_metric", **GLOBAL)
@@ -219,26 +212,23 @@ def pgi_agreement(
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X = forest.prepare(data.X)[:n_rows]
     for sigma in sigmas:
-        options = {"n_samples": n_samples, "random_state": random_state}
-        exact = exact_gaps(forest, X, ranked, sigma)
-        sampled, squared = (
-            {
-                name: gaps_by_k(
-                    forest, X, ranking[: len(X)], sigma, absolute=absolute, **options
-                ).mean(axis=1)
-                for name, ranking in ranked.items()
-            }
-            for absolute in (True, False)
-        )
+        exact, sampled, squared = exact_gaps(forest, X, ranked, sigma), {}, {}
+        for name, ranking in ranked.items():
+            rows_of = forest, X, ranking[: len(X)], sigma
+            options = {"n_samples": n_samples, "random_state": random_state}
+            sampled[name] = gaps_by_k(*rows_of, absolute=True, **options).mean(axis=1)
+            squared[name] = gaps_by_k(*rows_of, absolute=False, **options).mean(axis=1)
         quantities = [("spearman", a, "", _spearman(sampled[a], exact[a]), len(X)) for a in ranked]
         for a, b in combinations(ranked, 2):
             ours, theirs = _order(exact[a], exact[b]), _order(sampled[a], sampled[b])
             same_order, unequal = ours == theirs, ours != 0
-            quantities.append(("alike", a, b, same_order.mean(), len(X)))
             share = same_order[unequal].mean() if unequal.any() else np.nan
-            quantities.append(("alike_unequal", a, b, share, unequal.sum()))
             swapped = theirs * _order(squared[a], squared[b]) < 0
-            quantities.append(("swapped", a, b, swapped.mean(), len(X)))
+            quantities += [
+                ("alike", a, b, same_order.mean(), len(X)),
+                ("alike_unequal", a, b, share, unequal.sum()),
+                ("swapped", a, b, swapped.mean(), len(X)),
+            ]
         rows += [(float(sigma), *row) for row in quantities]
     columns = ["sigma_metric", "quantity", "ranking", "other", "value", "n_rows"]
     return pd.DataFrame(rows, columns=columns)

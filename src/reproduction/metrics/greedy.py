@@ -19,9 +19,8 @@ def topk_agreement(
     absolute values, global ones by their values. One row a greedy ranking and k: ``tied`` is the
     share of the rows in which another feature would have done as well in place k.
     """
-    reference = _rankings.reference_of(attributions, reference)
-    ranked, rows = _rankings.rankings(attributions, len(data.X), reference), []
-    reference_ranking = ranked[_rankings.label(reference)]
+    ranked, reference = _rankings.compared(attributions, len(data.X), reference)
+    reference_ranking, rows = ranked[reference], []
     for name, greedy in _rankings.greedy(attributions).items():
         ranking, d = of_attribution(greedy), reference_ranking.shape[1]
         for k in ks:

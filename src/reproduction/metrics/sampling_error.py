@@ -53,23 +53,23 @@ def compute(
     """
     rows, sets = pairs(len(data.X), forest.n_features, n_pairs, random_state)
     X = forest.prepare(data.X)[rows]
-    exact = {
-        sigma: _in_chunks(
-            f"sigma {sigma}, exact", len(X), lambda i, s=sigma: pg2(forest, X[i], sets[i], scale=s)
-        )
-        for sigma in sigmas
-    }
-    frames = {}
+
+    def exact_of(chunk, scale):
+        return pg2(forest, X[chunk], sets[chunk], scale=scale)
+
+    def sampled(chunk, **noise):
+        numbers = np.arange(chunk.start, chunk.stop)
+        return pg2_sampled(forest, X[chunk], sets[chunk], counts, numbers=numbers, **noise)
+
+    n, frames = len(X), {}
+    exact = {s: _in_chunks(f"sigma {s}, exact", n, exact_of, scale=s) for s in sigmas}
     for method in METHODS:
         noise = np.random.SeedSequence(random_state).generate_state(2).tolist()
         pool = noise_pool(method, forest.n_features, max(counts), N_STREAMS, noise)
         print(f"sampling_error: noise {method}, {pool.nbytes >> 20} MB", flush=True)
         for sigma in sigmas:
-            estimates = _in_chunks(
-                f"sigma {sigma}, {method}",
-                len(X),
-                lambda i, s=sigma, p=pool: _sampled(forest, X, sets, i, counts, s, p),
-            )
+            label = f"sigma {sigma}, {method}"
+            estimates = _in_chunks(label, n, sampled, scale=sigma, pool=pool)
             frames[sigma, method] = _frame(sigma, method, counts, estimates, exact[sigma])
         del pool
     order = [(sigma, method) for sigma in sigmas for method in METHODS]
@@ -87,20 +87,13 @@ def pairs(n_rows: int, n_features: int, n_pairs: int, random_state: int = 0):
     return rows, places < sizes[:, None]
 
 
-def _in_chunks(label, n, compute):
+def _in_chunks(label, n, compute, **options):
     """Results for slices of n pairs, joined, with a line of progress for each."""
     results = []
     for start in range(0, n, CHUNK):
-        results.append(compute(slice(start, min(n, start + CHUNK))))
+        results.append(compute(slice(start, min(n, start + CHUNK)), **options))
         print(f"sampling_error: {label}, {min(n, start + CHUNK)} of {n} pairs", flush=True)
     return np.concatenate(results)
-
-
-def _sampled(forest, X, sets, chunk, counts, sigma, pool):
-    numbers = np.arange(chunk.start, chunk.stop)
-    return pg2_sampled(
-        forest, X[chunk], sets[chunk], counts, scale=sigma, numbers=numbers, pool=pool
-    )
 
 
 def _frame(sigma, method, counts, estimates, exact):

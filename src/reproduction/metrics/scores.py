@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from reproduction.metrics import GLOBAL, LOCAL, _scores, declared
-from reproduction.parameters import Count, ImportanceName, Natural
+from reproduction.parameters import Count, ImportanceNames, Natural, Pairs
 from splitcredit.results.attribution import Importance
 
 # Why a cell is empty.
@@ -24,10 +24,7 @@ NULL = "no feature tells the outcome"
 
 @declared("importance", "feature", values=("value", "standard_error"), **GLOBAL)
 def global_scores(
-    attributions,
-    data,
-    importances: list[ImportanceName] | None = None,
-    normalize: bool = True,
+    attributions, data, importances: ImportanceNames = None, normalize: bool = True
 ) -> pd.DataFrame:
     """Global scores of every feature: mean absolute values of measures that explain rows.
 
@@ -56,7 +53,7 @@ def check_samples(load, samples) -> str:
 
 @declared("importance", "feature", "sample", check=check_samples, **LOCAL)
 def local_scores(
-    attributions, data, samples: list[Natural], importances: list[ImportanceName] | None = None
+    attributions, data, samples: list[Natural], importances: ImportanceNames = None
 ) -> pd.DataFrame:
     """Local scores of chosen rows, each row divided by the sum of its absolute scores.
 
@@ -78,9 +75,7 @@ def local_scores(
 
 
 @declared("importance", "feature", "sample", values=("value", "x"), **LOCAL)
-def local_values(
-    attributions, data, importances: list[ImportanceName] | None = None
-) -> pd.DataFrame:
+def local_values(attributions, data, importances: ImportanceNames = None) -> pd.DataFrame:
     """Local scores of every row as they are, and as ``x`` the value of the feature.
 
     One row a measure, sample and feature.
@@ -109,9 +104,9 @@ def check_relevance(load, among) -> str:
 def relevance_auc(
     attributions,
     data,
-    importances: list[ImportanceName] | None = None,
+    importances: ImportanceNames = None,
     among: Sequence[Count | None] = (None,),
-    less: list[tuple[ImportanceName, ImportanceName]] | None = None,
+    less: Pairs | None = None,
 ) -> pd.DataFrame:
     """Area under the ROC curve of global scores, relevant features against noise.
 
