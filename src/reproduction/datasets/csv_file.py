@@ -75,36 +75,28 @@ def _read(raw, name, separator, labels):
             # It would also make up names in place of missing or repeated ones.
             first = read(header=None, nrows=1, dtype=str, keep_default_na=False)
             names = first.iloc[0].tolist()
-            other = _other_separator(names)
-            table = None if other else read(index_col=False)
-            if table is not None and labels in names:
-                # As numbers, 01 and 1 would be the same.
-                as_text = read(index_col=False, dtype=str)
+            if not (problem := _problem_of_separator(names, separator)):
+                # As numbers, the labels 01 and 1 would be the same.
+                table = read(index_col=False, dtype={labels: str} if labels else None)
     except pd.errors.ParserWarning:
-        raise ValueError(
-            f"{name}: rows have more cells than the first line has names; name every column"
-        ) from None
+        problem = ": rows have more cells than the first line has names; name every column"
     except pd.errors.EmptyDataError:
-        raise ValueError(f"{name} is empty: its first line must name the columns") from None
+        problem = " is empty: its first line must name the columns"
     # Text that is not UTF-8 is a ValueError, too, and so is text that the parsers refuse.
     except (ValueError, TypeError, csv.Error, re.error) as error:
         reason = " ".join(str(error).split())
-        raise ValueError(
-            f"{name} cannot be read as CSV ({reason}); save it as UTF-8 text with the separator "
-            f"{separator!r}, or name another one"
-        ) from None
-    if other:
-        raise ValueError(
-            f"{name}: the first line has {other!r} between the names and no {separator!r}; set "
-            f'separator: "{other.encode("unicode_escape").decode()}"'
-        )
-    if labels in names:
-        place = names.index(labels)
-        table.isetitem(place, as_text.iloc[:, place])
+        remedy = f"save it as UTF-8 text with the separator {separator!r}, or name another one"
+        problem = f" cannot be read as CSV ({reason}); {remedy}"
+    if problem:
+        raise ValueError(f"{name}{problem}")
     table.columns = names
     return table
 
 
-def _other_separator(names):
-    """The usual separator that the only name holds, if there is one: a table has two columns."""
-    return next((c for c in ";\t|," if c in names[0]), None) if len(names) == 1 else None
+def _problem_of_separator(names, separator):
+    """What is wrong if the only name holds another usual separator: a table has two columns."""
+    other = next((c for c in ";\t|," if c in names[0]), None) if len(names) == 1 else None
+    if other is None:
+        return ""
+    remedy = f'set separator: "{other.encode("unicode_escape").decode()}"'
+    return f": the first line has {other!r} between the names and no {separator!r}; {remedy}"
