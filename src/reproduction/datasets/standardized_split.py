@@ -28,7 +28,7 @@ NOT_SEEDED = ("half",)
 
 def files(of: str = "", split: str = "random", options: dict | None = None, **_) -> list[Path]:
     """The files of the data set, and that of the authors' rows if the split is theirs."""
-    paths = datasets.files({"dataset": _checked_name(of), **(options or {})})
+    paths = datasets.files({"dataset": of, **(options or {})})
     return [*paths, _authors_table(of).path] if split == "authors" else paths
 
 
@@ -86,11 +86,7 @@ def load(
     random_state : int
         Seed of the split, of data that are drawn, and of the copies.
     """
-    if split not in ("random", "authors"):
-        raise ValueError(f"split={split!r}: expected random or authors")
-    if not 0 < test_share < 1:
-        raise ValueError(f"test_share is {test_share}: expected a number between 0 and 1")
-    check(_checked_name(of), options)
+    check(of, options)
     loader, given = datasets.loader(of), dict(options or {})
     if "random_state" in inspect.signature(loader).parameters:
         given["random_state"] = random_state
@@ -124,13 +120,6 @@ def _with_copies(X, data, n_copies, random_state):
     relevant = tuple(range(n_features))
     data = replace(data, feature_names=data.feature_names + names, relevant=relevant)
     return np.hstack([X, rng.permuted(X[:, copied], axis=0)]), data
-
-
-def _checked_name(name):
-    if name not in datasets.available():
-        names = ", ".join(datasets.available())
-        raise ValueError(f"standardized_split: unknown data set {name!r}: available are {names}")
-    return name
 
 
 def _authors_table(name):
