@@ -1,6 +1,6 @@
 """`CrossFitted`: forests of which each was fitted without one part of the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,12 +83,6 @@ def _stitched(attributions, held_out):
         values[rows], baseline[rows] = attribution.values, attribution.baseline
         if index is not None:
             index[rows] = attribution.output_index
-    return Attribution(
-        values=values,
-        baseline=baseline,
-        feature_names=first.feature_names,
-        output_names=first.output_names,
-        method=first.method,
-        parameters={**first.parameters, "folds": len(attributions)},
-        output_index=index,
-    )
+    parameters = first.parameters | {"folds": len(attributions)}
+    arrays = {"values": values, "baseline": baseline, "output_index": index}
+    return replace(first, **arrays, parameters=parameters)

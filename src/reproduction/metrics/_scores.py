@@ -40,20 +40,17 @@ def local_scores(attributions, name: str) -> np.ndarray:
     return attribution.values[:, :, 0]
 
 
-def local_names(attributions, chosen: Sequence[str] | None, at_least: int = 1) -> list[str]:
-    """The measures chosen; without a choice all that explain rows, one output each; ValueError."""
-    if chosen is not None:
-        return list(chosen)
-    names = [
-        name for name, attribution in attributions.items() if _has_one_number_a_row(attribution)
-    ]
-    if len(names) < at_least:
-        raise ValueError(
-            f"of the importances {', '.join(attributions) or 'none'} {len(names)} explain rows by "
-            f"one output, and this metric needs {at_least}: add local measures, with "
-            "output: predicted"
-        )
-    return names
+def local_tables(attributions, chosen: Sequence[str] | None, at_least: int = 1):
+    """`local_scores` of the measures chosen, by default of all that explain rows by one output."""
+    if chosen is None:
+        chosen = [name for name, a in attributions.items() if _has_one_number_a_row(a)]
+        if len(chosen) < at_least:
+            raise ValueError(
+                f"of the importances {', '.join(attributions) or 'none'} {len(chosen)} explain "
+                f"rows by one output, and this metric needs {at_least}: add local measures, with "
+                "output: predicted"
+            )
+    return {name: local_scores(attributions, name) for name in chosen}
 
 
 def _has_one_number_a_row(attribution):

@@ -41,10 +41,7 @@ def cluster_bars(
     also holds merge i, as in `scipy.cluster.hierarchy.linkage`: ``merge_left``, ``merge_right``,
     ``height``; and ``feature``, the name of the feature of ``bar_i+1``.
     """
-    tables = {
-        name: _scores.local_scores(attributions, name)
-        for name in _scores.local_names(attributions, importances)
-    }
+    tables = _scores.local_tables(attributions, importances)
     size = sum(np.abs(values).mean(axis=0) for values in tables.values())
     order = np.argsort(-size, kind="stable")
     top, other_features = order[:largest], order[largest:]
@@ -52,7 +49,8 @@ def cluster_bars(
     frames = []
     for name, values in tables.items():
         tree = hierarchy.linkage(values, linkage)
-        columns = {"position": np.argsort(hierarchy.leaves_list(tree)), "label": data.y}
+        columns = {"clustered": name, "sample": np.arange(len(values))}
+        columns |= {"position": np.argsort(hierarchy.leaves_list(tree)), "label": data.y}
         columns["value"] = attributions[name].totals()[:, 0]
         columns |= {f"bar_{i + 1}": values[:, j] for i, j in enumerate(top)}
         columns["rest_positive"] = np.maximum(values[:, other_features], 0).sum(axis=1)
@@ -61,10 +59,7 @@ def cluster_bars(
         of_merges = {"merge_left": tree[:, 0], "merge_right": tree[:, 1], "height": tree[:, 2]}
         merged = pd.DataFrame(of_merges).astype({"merge_left": "Int64", "merge_right": "Int64"})
         frame = pd.concat([frame, merged], axis=1).round(decimals)
-        frame["feature"] = pd.Series(names)
-        frame.insert(0, "sample", np.arange(len(values)))
-        frame.insert(0, "clustered", name)
-        frames.append(frame)
+        frames.append(frame.assign(feature=pd.Series(names)))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -101,10 +96,7 @@ def clustering_r2(
         raise ValueError(f"random={list(random)}: expected some of {', '.join(RANDOM)}")
     generator = np.random.default_rng(random_state)
     noise, order = generator.standard_normal(data.X.shape), generator.permutation(len(data.y))
-    tables = {
-        name: _scores.local_scores(attributions, name)
-        for name in _scores.local_names(attributions, importances, at_least=0)
-    }
+    tables = _scores.local_tables(attributions, importances, at_least=0)
     tables["unsupervised"] = standardized(data.X)
     if "features" in random:
         tables["random_features"] = noise

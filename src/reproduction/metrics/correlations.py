@@ -33,7 +33,7 @@ def row_correlation(
     if scores not in ("signed", "absolute"):
         raise ValueError(f"scores={scores!r}: expected 'signed' or 'absolute'")
     if pairs is None:
-        pairs = combinations(_scores.local_names(attributions, None, at_least=2), 2)
+        pairs = combinations(_scores.local_tables(attributions, None, at_least=2), 2)
     frames = []
     for reference, versus in pairs:
         a, b = (_scores.local_scores(attributions, name) for name in (reference, versus))

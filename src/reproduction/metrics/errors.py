@@ -153,13 +153,11 @@ def randomized_first(
     orders, k = _rankings.row_orders(attributions, len(X)), _n_first(share, d)
     sets = np.stack([top_k_mask(order, k, d) for order in orders.values()], axis=1)
     squares = np.zeros(len(orders))
+    how = {"reference": training.X, "n_draws": n_draws, "random_state": random_state}
     for output, rows, wanted in _targets(forest.output_names, data.y[:n_rows]):
-        how = {"reference": training.X, "n_draws": n_draws, "random_state": random_state}
-        predicted = (
-            np.zeros((len(rows), len(orders)))
-            if output is None
-            else randomized_predictions(forest, X[rows], sets[rows], output=output, **how)
-        )
+        predicted = 0.0
+        if output is not None:
+            predicted = randomized_predictions(forest, X[rows], sets[rows], output=output, **how)
         squares += ((predicted - wanted[:, None]) ** 2).sum(axis=0)
     return _scores.table(dict(zip(orders, np.sqrt(squares / len(X)), strict=True)))
 

@@ -61,8 +61,8 @@ def local_scores(
     the number of the class that is explained, NaN if it is the same output for all rows.
     """
     frames = []
-    for name in _scores.local_names(attributions, importances):
-        rows = _scores.local_scores(attributions, name)[samples]
+    for name, of_all in _scores.local_tables(attributions, importances).items():
+        rows = of_all[samples]
         total = np.abs(rows).sum(axis=1, keepdims=True)
         shares = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
         n, p = rows.shape
@@ -84,9 +84,8 @@ def local_values(attributions, data, importances: ImportanceNames = None) -> pd.
     rows = {"sample": np.repeat(np.arange(n), p), "feature": np.tile(data.feature_names, n)}
     rows["x"] = data.X.ravel()
     frames = []
-    for name in _scores.local_names(attributions, importances):
-        values = _scores.local_scores(attributions, name).ravel()
-        frames.append(pd.DataFrame({"importance": name, **rows, "value": values}))
+    for name, values in _scores.local_tables(attributions, importances).items():
+        frames.append(pd.DataFrame({"importance": name, **rows, "value": values.ravel()}))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -116,9 +115,16 @@ def relevance_auc(
     `less` are pairs of measures: the scores are those of the first less those of the second, under
     the name "A less B". With pairs, no other measure is taken by default.
     """
-    relevant = np.isin(np.arange(data.X.shape[1]), data.relevant)
-    rows = []
-    for name, scores in _scores_and_differences(attributions, importances, less or []):
+
+    def scores_of(name):
+        return _scores.global_scores(attributions[name])[0]
+
+    if importances is None:
+        importances = [] if less else [*attributions]
+    compared = [(name, scores_of(name)) for name in importances]
+    compared += [(f"{a} less {b}", scores_of(a) - scores_of(b)) for a, b in less or []]
+    relevant, rows = np.isin(np.arange(data.X.shape[1]), data.relevant), []
+    for name, scores in compared:
         for first in among:
             n = len(scores) if first is None else first
             if n > len(scores):
@@ -130,17 +136,6 @@ def relevance_auc(
                 )
             rows.append((name, n, roc_auc_score(relevant[:n], scores[:n])))
     return pd.DataFrame(rows, columns=["importance", "among", "value"])
-
-
-def _scores_and_differences(attributions, importances, pairs):
-    """Name and scores of every measure, then of every pair."""
-    if importances is None:
-        importances = [] if pairs else attributions
-    for name in importances:
-        yield name, _scores.global_scores(attributions[name])[0]
-    for pair in pairs:
-        first, second = (_scores.global_scores(attributions[name])[0] for name in pair)
-        yield " less ".join(pair), first - second
 
 
 @declared("importance", "yardstick", **GLOBAL)

@@ -61,17 +61,15 @@ def single_children_in_a_tree(forest, X, y) -> np.ndarray:
     return np.bincount(forest.feature[splits], n_single, forest.n_features) / forest.n_trees
 
 
+# Methods that walk along the path of a row in each tree.
+_OF_PATHS = ("saabas", "local_mdi", "mdi_oob", "ufi", "penalized_gini")
 # Method -> steps for a row, the leading term. T trees of L leaves and depth D on d features; n rows
 # are explained, and b are the background. A global measure's steps are divided among the rows.
 STEPS = {
     "random_order": lambda s, p: s["d"] / s["n"],
     "mdi": lambda s, p: 2 * s["T"] * s["L"] / s["n"],
     "splits": lambda s, p: 2 * s["T"] * s["L"] / s["n"],
-    "saabas": lambda s, p: s["T"] * s["D"],
-    "local_mdi": lambda s, p: s["T"] * s["D"],
-    "mdi_oob": lambda s, p: s["T"] * s["D"],
-    "ufi": lambda s, p: s["T"] * s["D"],
-    "penalized_gini": lambda s, p: s["T"] * s["D"],
+    **dict.fromkeys(_OF_PATHS, lambda s, p: s["T"] * s["D"]),
     "mda": lambda s, p: s["d"] * s["T"] * s["D"],
     "permutation": lambda s, p: p["n_repeats"] * s["d"] * s["T"] * s["D"],
     "air": lambda s, p: 2 * s["d"] * s["T"] * s["D"],
