@@ -63,19 +63,17 @@ def _seven(axis, fills, edges):
 
 def pixels(axis, scores, norm) -> None:
     """Draw 64 scores as 8 x 8 pixels, from blue to red, as `segments` does."""
-    axis.imshow(np.asarray(scores).reshape(8, 8), cmap=MAP, norm=norm, interpolation="nearest")
-    blank(axis)
-    frame(axis)
+    _image(axis, scores, cmap=MAP, norm=norm)
 
 
 def gray(axis, intensities) -> None:
     """Draw an 8 x 8 image itself, dark ink on white."""
-    axis.imshow(np.asarray(intensities).reshape(8, 8), cmap="Greys", interpolation="nearest")
+    _image(axis, intensities, cmap="Greys")
+
+
+def _image(axis, values, **options):
+    axis.imshow(np.asarray(values).reshape(8, 8), interpolation="nearest", **options)
     blank(axis)
-    frame(axis)
-
-
-def frame(axis) -> None:
-    """A thin frame, so that white pixels at the rim can be seen."""
+    # A thin frame, so that white pixels at the rim can be seen.
     for spine in axis.spines.values():
         spine.set(visible=True, linewidth=0.4, color="0.7")

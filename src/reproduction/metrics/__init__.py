@@ -40,7 +40,7 @@ FAMILIES = {
     ),
     "trees": ("mdi_by_depth", "measures", "model_card", "single_children"),
 }
-# What metrics of importances declare that take one output of each, or explain rows by one.
+# What most metrics declare: they take one output of each importance, or scores of rows by one.
 GLOBAL = {"IMPORTANCES": 1, "SCORES": "global"}
 LOCAL = {"IMPORTANCES": 1, "SCORES": "local"}
 

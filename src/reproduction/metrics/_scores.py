@@ -40,7 +40,9 @@ def local_scores(attributions, name: str) -> np.ndarray:
     return attribution.values[:, :, 0]
 
 
-def local_tables(attributions, chosen: Sequence[str] | None, at_least: int = 1):
+def local_tables(
+    attributions, chosen: Sequence[str] | None, at_least: int = 1
+) -> dict[str, np.ndarray]:
     """`local_scores` of the measures chosen, by default of all that explain rows by one output."""
     if chosen is None:
         chosen = [name for name, a in attributions.items() if _has_one_number_a_row(a)]

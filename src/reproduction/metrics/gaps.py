@@ -3,8 +3,8 @@
 Common parameters: ``sigmas`` are standard deviations of the noise, in units of the features, in the
 column ``sigma_metric``; ``n_rows`` takes only so many of the first rows, and the column says how
 many these were; for ``searched`` see `splitcredit.prediction_gap.bounds.largest_pgi2`. PGI^2 is in
-squared units of the prediction. ``median``, ``quantile5`` (5 %) and ``least`` are those of the
-shares of rows, 1 where what they are a share of is 0.
+squared units of the prediction. ``median``, ``quantile5`` (5 %) and ``least`` summarize the shares
+of the rows, each 1 where the largest gap is 0.
 """
 
 from collections.abc import Sequence
