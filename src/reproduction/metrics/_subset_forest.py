@@ -142,18 +142,13 @@ def _best_cuts(feature, drawing, rows, random):
         np.bincount(cell, rows[name][in_nodes], shape[0] * shape[1]).reshape(shape)
         for name in ("weight", "one")
     )
-    present = n > 0
+    present, order = n > 0, np.broadcast_to(np.arange(shape[1]), shape)
     if feature.is_category:
         share = np.divide(ones, n, out=np.full(shape, np.inf), where=present)
         order = share.argsort(axis=1, kind="stable")
-        n, ones, present_in_order = (
-            np.take_along_axis(a, order, axis=1) for a in (n, ones, present)
-        )
-    else:
-        present_in_order = present
-    n, ones = n.cumsum(axis=1), ones.cumsum(axis=1)
+    n, ones = (np.take_along_axis(a, order, axis=1).cumsum(axis=1) for a in (n, ones))
     n_right, ones_right = n[:, -1:] - n, ones[:, -1:] - ones
-    valid = present_in_order & (n_right > 0)
+    valid = np.take_along_axis(present, order, axis=1) & (n_right > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         criterion = (ones**2 + (n - ones) ** 2) / n
         criterion += (ones_right**2 + (n_right - ones_right) ** 2) / n_right
