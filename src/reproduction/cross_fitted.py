@@ -1,6 +1,6 @@
 """`CrossFitted`: forests of which each was fitted without one part of the rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -83,6 +83,12 @@ def _stitched(attributions, held_out):
         values[rows], baseline[rows] = attribution.values, attribution.baseline
         if index is not None:
             index[rows] = attribution.output_index
-    parameters = first.parameters | {"folds": len(attributions)}
-    arrays = {"values": values, "baseline": baseline, "output_index": index}
-    return replace(first, **arrays, parameters=parameters)
+    return Attribution(
+        values=values,
+        baseline=baseline,
+        feature_names=first.feature_names,
+        output_names=first.output_names,
+        method=first.method,
+        parameters={**first.parameters, "folds": len(attributions)},
+        output_index=index,
+    )
