@@ -31,7 +31,7 @@ class CrossFitted:
         """Attributions of all rows, each by the forest that did not see it.
 
         ``compute(forest, held_out, fitted_on)`` gives those of the rows `held_out`; both are bool
-        (n_samples,). ValueError if the measure is global, or the forests differ in their outputs.
+        (n_samples,).
         """
         held_out = [self.fold == f for f in range(len(self.forests))]
         pairs = zip(self.forests, held_out, strict=True)

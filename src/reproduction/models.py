@@ -32,13 +32,7 @@ _NOT_GIVEN |= {"callbacks", "importance_type", "validate_parameters", "early_sto
 
 
 def parameters(name: str) -> set[str]:
-    """Names of the parameters that a recipe with this estimator may give, those of ours included.
-
-    Raises
-    ------
-    ValueError
-        If there is no such estimator; the message lists the estimators.
-    """
+    """Names of the parameters that a recipe with this estimator may give, ours included."""
     our_keys = {"folds", "recorded"} if ESTIMATORS.get(name) == "xgboost" else {"folds"}
     return set(_estimator(name)().get_params()) - _NOT_GIVEN | our_keys
 
@@ -46,25 +40,9 @@ def parameters(name: str) -> set[str]:
 def fit(recipe: dict, X, y, repeat: int = 0):
     """Fit the model of a recipe, on one thread: the job is the unit of parallel work.
 
-    Parameters
-    ----------
-    recipe : dict
-        ``estimator`` names the class; the rest are its parameters, except ``folds``, which says
-        how the rows are given to fits, see `folds`, and ``recorded``, which names a model of that
-        class that is read and not fitted, see `reproduction.recorded.forest`.
-    X : float64 (n_samples, n_features)
-    y : (n_samples,)
-    repeat : int
-        Number of the fit; see `reproduction.seeds`.
-
-    Returns
-    -------
-    fitted estimator, or Forest if the model is a recorded one
-
-    Raises
-    ------
-    ValueError
-        If the recorded model has other features than X.
+    ``estimator`` names the class; the rest are its parameters, except ``folds``, which says how the
+    rows are given to fits, see `folds`, and ``recorded``, which names a model of that class, a
+    Forest, that is read and not fitted, see `reproduction.recorded.forest`.
     """
     if recipe.get("recorded") is None:
         return unfitted(recipe, repeat).fit(X, y)
@@ -87,23 +65,9 @@ def unfitted(recipe: dict, repeat: int = 0):
 
 
 def folds(recipe: dict, n_samples: int, repeat: int = 0) -> np.ndarray | None:
-    """Fold of each row for a recipe with ``folds``: drawn at random, of equal sizes up to one row.
+    """Fold of each row for a recipe with ``folds``, the number of parts; None for one without.
 
-    Parameters
-    ----------
-    recipe : dict
-        Its ``folds`` is the number of parts, each of which is left out by one of as many fits.
-    n_samples : int
-    repeat : int
-
-    Returns
-    -------
-    int64 (n_samples,), or None if the recipe has no ``folds``
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 folds, or more than rows.
+    Folds are drawn at random and of equal sizes up to one row; a fit leaves each of them out.
     """
     k = recipe.get("folds")
     if k is None:

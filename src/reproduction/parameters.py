@@ -36,6 +36,9 @@ Linkage = Literal["single", "complete", "average", "weighted", "centroid", "medi
 TieOrder = Literal["single", "bigger"] | list[Natural] | list[list[Natural]] | None
 # One of the importances that the experiment computes.
 ImportanceName = Annotated[str, "the name of an importance"]
+# Some of these, by default all that a metric can take; and pairs of them.
+ImportanceNames = list[ImportanceName] | None
+Pairs = list[tuple[ImportanceName, ImportanceName]]
 # A file in reproduction/datasets.
 DatasetName = Annotated[str, "the name of a data set"]
 # Outcomes of the rows of a data set: their own, or each other's, dealt at random.

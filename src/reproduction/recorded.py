@@ -7,38 +7,22 @@ import re
 
 import numpy as np
 
-from reproduction.datasets._tables import Table
+from reproduction.datasets import _tables
 from splitcredit.models.forest import LEAF, Forest
 
 # Name of a tree -> its table, and its features in the order of the data set.
 TREES = {
     "gajewski2025_wine_tree": (
-        Table(
-            "gajewski2025_wine_tree",
-            sha256="522612d5499076bf4be71dec77890b227dcfbdac041d0d8a06e36dabbc76d511",
-            shape=(15, 8),
-        ),
+        _tables.listed("gajewski2025_wine_tree"),
         (
-            "fixed_acidity",
-            "volatile_acidity",
-            "citric_acid",
-            "residual_sugar",
-            "chlorides",
-            "free_sulfur_dioxide",
-            "total_sulfur_dioxide",
-            "density",
-            "pH",
-            "sulphates",
+            *("fixed_acidity", "volatile_acidity", "citric_acid", "residual_sugar", "chlorides"),
+            *("free_sulfur_dioxide", "total_sulfur_dioxide", "density", "pH", "sulphates"),
             "alcohol",
         ),
     )
 }
 # For gajewski2025, by model and places: the features in the order in which equal ones are taken.
-TIE_ORDERS = Table(
-    "gajewski2025_tie_orders",
-    sha256="62a6acccb7d7fcecc13ee456d813e1407b44ddb2d1c7877b9dc78bb4ee3f47d4",
-    shape=(6, 4),
-)
+TIE_ORDERS = _tables.listed("gajewski2025_tie_orders")
 
 
 def forest(name: str) -> Forest:
@@ -74,9 +58,8 @@ def forest(name: str) -> Forest:
 def tie_order(kind: str, feature_names) -> np.ndarray:
     """The order in which the authors' program took features whose gaps are equal.
 
-    `kind` is the end of the name of the model with these features, ``single`` or ``bigger``. Row k,
-    of int64 (n_features, n_features), has the index of the feature that is preferred in place k
-    first. ValueError if no order was recorded for these features.
+    `kind` is the end of the name of the model with these features, ``single`` or ``bigger``. Row k
+    begins with the index of the feature that is preferred in place k.
     """
     # The authors' files write names in this way: Jitter(%) is Jitter_8_.
     index = {re.sub(r"\W", "_", n.replace("%", "8")): j for j, n in enumerate(feature_names)}

@@ -15,13 +15,10 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def atomic(path):
-    """Yield a temporary path beside `path`, renamed onto it when the block ends without error.
-
-    A process that is killed leaves it: so its suffix is that of no result, or a later job would
-    take it for one.
-    """
+    """Yield a temporary path beside `path`, renamed onto it when the block ends without error."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    # A process that is killed leaves it: its suffix is one that no later job takes for a result.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield temporary
@@ -31,10 +28,8 @@ def atomic(path):
 
 
 def _write_digest(path, temporary) -> None:
-    """Write the SHA-256 of a file that is about to get its name into ``PATH.sha256`` beside it.
-
-    In the form of ``sha256sum -c``. A table has nothing else that shows a cut or a changed digit.
-    """
+    """Write the SHA-256 of a file that is about to get its name beside it, as ``sha256sum -c``."""
+    # A table has nothing else that shows a cut or a changed digit.
     digest = hashlib.sha256(Path(temporary).read_bytes()).hexdigest()
     write_text(f"{path}.sha256", f"{digest}  {Path(path).name}\n")
 
@@ -171,16 +166,10 @@ def read_bundle(path, kind) -> dict:
 
 
 class Bundle:
-    """A bundle that is open: its items are read when they are called for.
+    """A bundle that is open: its items are read, by ``kind.from_arrays``, when they are called for.
 
     A bundle has an entry for each array of each item, and lists them all when it is opened: with
     many items, opening it anew for each takes longer than reading them.
-
-    Parameters
-    ----------
-    archive : numpy.lib.npyio.NpzFile
-    kind : class or module with ``from_arrays``
-    path : path of the archive
     """
 
     def __init__(self, archive, kind, path):

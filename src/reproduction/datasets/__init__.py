@@ -19,34 +19,24 @@ import numpy as np
 
 from reproduction import registry, seeds
 
-# Data sets of the file `scikit_learn`.
-SCIKIT_LEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
+# File with a function for each of several data sets -> their names.
+FAMILIES = {"scikit_learn": ("breast_cancer", "diabetes", "digits", "iris", "wine")}
 # ``permuted`` permutes the outcomes among the rows: no feature has information about them then.
 OUTCOMES = ("observed", "permuted")
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows and target of one data set.
-
-    Parameters
-    ----------
-    X : float64 (n_samples, n_features)
-    y : (n_samples,), int64 classes or float64 values
-    feature_names : tuple of str
-    class_names : tuple of str, empty for regression
-    relevant : tuple of int
-        Of drawn data: the features that y depends on. Empty if there are none, or nobody knows.
-    n_training : int, optional
-        Models are fitted on so many rows, the first, and the others are explained. If it is not
-        given, all rows are both.
-    """
+    """Rows and target of one data set: float64 X, and y of int64 classes or float64 values."""
 
     X: np.ndarray
     y: np.ndarray
     feature_names: tuple[str, ...]
+    # Empty for regression.
     class_names: tuple[str, ...] = ()
+    # Of drawn data: the features that y depends on. Empty if there are none, or nobody knows.
     relevant: tuple[int, ...] = ()
+    # Models are fitted on so many rows, the first, and the others are explained; else all are both.
     n_training: int | None = None
 
     def take(self, rows) -> "Dataset":
@@ -86,14 +76,13 @@ class Dataset:
 
 def available() -> list[str]:
     """Names of the data sets."""
-    return sorted({*registry.names(__name__), *SCIKIT_LEARN} - {"scikit_learn"})
+    return registry.names(__name__, FAMILIES)
 
 
 def loader(name: str):
     """The ``load`` function of one data set; ValueError lists the data sets."""
-    if name in SCIKIT_LEARN:
-        return getattr(registry.load(__name__, "scikit_learn", "data set"), name)
-    return registry.load(__name__, name, "data set", available()).load
+    found = registry.load(__name__, name, "data set", FAMILIES)
+    return found if callable(found) else found.load
 
 
 class TableError(ValueError):
@@ -101,9 +90,7 @@ class TableError(ValueError):
 
 
 def files(recipe: dict) -> list[Path]:
-    """The files that the data set of a recipe is read from; none if it is drawn or comes with a
-    library.
-    """
+    """The files that the data set of a recipe is read from, if there are any."""
     module = inspect.getmodule(loader(recipe["dataset"]))
     if hasattr(module, "files"):
         parameters = {k: v for k, v in recipe.items() if k not in ("dataset", "outcome")}
@@ -116,8 +103,7 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
 
     ``dataset`` names it, ``outcome`` is one of `OUTCOMES`, ``"observed"`` if it is not given; the
     rest are the parameters of its ``load``. `repeat` is the number of the draw, for data sets that
-    are drawn, and for permuted outcomes. ValueError if there is no such data set or outcome, or if
-    X, y and names do not fit each other.
+    are drawn, and for permuted outcomes.
     """
     outcome = recipe.get("outcome", "observed")
     if outcome not in OUTCOMES:

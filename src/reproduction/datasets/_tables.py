@@ -1,6 +1,7 @@
 """Tables: those of the project, which are files ``data/NAME.csv.gz``, and a user's own.
 
-``data/README.md`` says where each of the project comes from, its license, and how it was made.
+``data/README.md`` says where each of the project comes from, its license, and how it was made;
+``tables.csv`` has its checksum and shape.
 """
 
 import gzip
@@ -14,9 +15,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from reproduction import storage
 from reproduction.datasets import Dataset
 
 FOLDER = Path(__file__).resolve().parents[3] / "data"
+_LISTED = {row["name"]: row for row in storage.read_rows(Path(__file__).with_name("tables.csv"))}
 # With these a cell of a table begins that a spreadsheet takes for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -49,6 +52,12 @@ class Table:
 
     def _damaged(self, problem):
         return ValueError(f"table {self.path} {problem}: restore the file from the project")
+
+
+def listed(name: str) -> Table:
+    """A table of the project, as ``tables.csv`` lists it."""
+    row = _LISTED[name]
+    return Table(name, row["sha256"], (int(row["rows"]), int(row["columns"])))
 
 
 def sample(table, share: float, random):
@@ -122,19 +131,15 @@ def _problems(table, columns, target, classes):
     if blanks := ", ".join(f"{name} ({count})" for name, count in blank.items() if count):
         yield f": blanks in {blanks}; fill them or drop those rows"
     whole = [n for n in numbers if table[n].dtype.kind in "iu"]
-    if wide := [n for n in whole if not table[n].between(-(2**53), 2**53).all()]:
-        yield (
-            f": integers beyond 2**53 in {', '.join(wide)}, which would be rounded; leave them out "
-            "of features"
-        )
+    if wide := ", ".join(n for n in whole if not table[n].between(-(2**53), 2**53).all()):
+        remedy = "which would be rounded; leave them out of features"
+        yield f": integers beyond 2**53 in {wide}, {remedy}"
     # Most libraries compare in single precision, where a larger number is infinite.
     largest = np.finfo(np.float32).max
     largest_of = {n: np.abs(table[n].to_numpy(dtype=np.float64)).max() for n in numbers}
-    if infinite := [name for name, value in largest_of.items() if not value <= largest]:
-        yield (
-            f": infinite values, or numbers above {largest:.3g}, in {', '.join(infinite)}; replace "
-            "them or drop those rows"
-        )
+    if infinite := ", ".join(n for n, value in largest_of.items() if not value <= largest):
+        beyond = f"infinite values, or numbers above {largest:.3g}, in {infinite}"
+        yield f": {beyond}; replace them or drop those rows"
     if classes:
         yield from _formulas(np.unique(table[target].to_numpy().astype(str)).tolist())
 

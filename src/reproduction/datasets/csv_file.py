@@ -20,7 +20,7 @@ def load(
     sha256: str | None = None,
     separator: str = ",",
 ) -> Dataset:
-    """Load a CSV.
+    """Load a CSV; ValueError names the file or column that cannot be used, and the remedy.
 
     Parameters
     ----------
@@ -36,11 +36,6 @@ def load(
     sha256 : str, optional
         Checksum that the file must have.
     separator : str
-
-    Raises
-    ------
-    ValueError
-        If the file or a column cannot be used; the message names it and the remedy.
     """
     (file,) = files(path)
     labels = target if classes else None
@@ -49,11 +44,8 @@ def load(
 
 
 def check(path=None, target=None, features=None, separator=",", **others) -> None:
-    """Check, before the first job, that the first line of a CSV has the target and the features.
-
-    ValueError begins with the parameter. A line that cannot be read, or has one name only, as with
-    another separator, is left to `load`.
-    """
+    """Check, before the first job, that the first line of a CSV has the target and the features."""
+    # A line that cannot be read, or has one name only as with another separator, is left to `load`.
     try:
         with open(Path(path).expanduser(), encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, delimiter=separator), [])
@@ -68,10 +60,7 @@ def check(path=None, target=None, features=None, separator=",", **others) -> Non
 
 
 def _read(raw, name, separator, labels):
-    """The table of a CSV, each column with its name in the first line.
-
-    The column `labels` is read as text: as numbers, 01 and 1 would be the same.
-    """
+    """The table of a CSV, each column with its name in the first line; `labels` are text."""
 
     def read(**options):
         # The other engine knows separators of several characters.
@@ -86,35 +75,28 @@ def _read(raw, name, separator, labels):
             # It would also make up names in place of missing or repeated ones.
             first = read(header=None, nrows=1, dtype=str, keep_default_na=False)
             names = first.iloc[0].tolist()
-            other = _other_separator(names)
-            table = None if other else read(index_col=False)
-            if table is not None and labels in names:
-                as_text = read(index_col=False, dtype=str)
+            if not (problem := _problem_of_separator(names, separator)):
+                # As numbers, the labels 01 and 1 would be the same.
+                table = read(index_col=False, dtype={labels: str} if labels else None)
     except pd.errors.ParserWarning:
-        raise ValueError(
-            f"{name}: rows have more cells than the first line has names; name every column"
-        ) from None
+        problem = ": rows have more cells than the first line has names; name every column"
     except pd.errors.EmptyDataError:
-        raise ValueError(f"{name} is empty: its first line must name the columns") from None
+        problem = " is empty: its first line must name the columns"
     # Text that is not UTF-8 is a ValueError, too, and so is text that the parsers refuse.
     except (ValueError, TypeError, csv.Error, re.error) as error:
         reason = " ".join(str(error).split())
-        raise ValueError(
-            f"{name} cannot be read as CSV ({reason}); save it as UTF-8 text with the separator "
-            f"{separator!r}, or name another one"
-        ) from None
-    if other:
-        raise ValueError(
-            f"{name}: the first line has {other!r} between the names and no {separator!r}; set "
-            f'separator: "{other.encode("unicode_escape").decode()}"'
-        )
-    if labels in names:
-        place = names.index(labels)
-        table.isetitem(place, as_text.iloc[:, place])
+        remedy = f"save it as UTF-8 text with the separator {separator!r}, or name another one"
+        problem = f" cannot be read as CSV ({reason}); {remedy}"
+    if problem:
+        raise ValueError(f"{name}{problem}")
     table.columns = names
     return table
 
 
-def _other_separator(names):
-    """The usual separator that the only name holds, if there is one: a table has two columns."""
-    return next((c for c in ";\t|," if c in names[0]), None) if len(names) == 1 else None
+def _problem_of_separator(names, separator):
+    """What is wrong if the only name holds another usual separator: a table has two columns."""
+    other = next((c for c in ";\t|," if c in names[0]), None) if len(names) == 1 else None
+    if other is None:
+        return ""
+    remedy = f'set separator: "{other.encode("unicode_escape").decode()}"'
+    return f": the first line has {other!r} between the names and no {separator!r}; {remedy}"

@@ -19,16 +19,9 @@ def load(
     """Draw independent features and y = 10 sin(pi u1 u2) + 20 (u3 - 1/2)^2 + 10 u4 + 5 u5 + noise.
 
     u is uniform on 0 to 1 (Friedman 1991; `sklearn.datasets.make_friedman1`); the features are
-    u less 1/2, times the root of 12, so that their standard deviation is 1.
-
-    Parameters
-    ----------
-    n_samples : int
-        Rows that models are fitted on.
-    n_test : int
-        Rows that are explained; they come after the others.
-    noise : float
-        Standard deviation of the normal noise of y.
+    u less 1/2, times the root of 12, so that their standard deviation is 1. Models are fitted on
+    `n_samples` rows, and the `n_test` rows after them are explained. `noise` is the standard
+    deviation of the normal noise of y.
     """
     X, y = make_friedman1(n_samples + n_test, n_features, noise=noise, random_state=random_state)
     return Dataset(

@@ -41,18 +41,11 @@ def load(
     Every repeat draws everything anew, the loadings and weights too:
 
     - independent standard normal factors; each module is the sum of two different ones, drawn at
-      random and times standard normal loadings, and of normal noise;
+      random and times standard normal loadings, and of normal noise with the deviation `noise`;
     - the signal is a sum over `n_active` modules, drawn at random and standardized, with standard
       normal weights, plus one interaction: the product of the first two of them, of weight 1;
     - latent score: the standardized signal and standard normal noise, in shares `signal` and
       1 - `signal` of the variance; cut at its own quantiles `THRESHOLDS`.
-
-    Parameters
-    ----------
-    noise : float
-        Standard deviation of the noise of a module.
-    signal : float
-        Share of the variance of the latent score that the modules explain.
     """
     check(n_modules, n_factors, n_active)
     random = np.random.default_rng(random_state)

@@ -8,21 +8,9 @@ import numpy as np
 
 from reproduction.datasets import Dataset
 
-SEGMENTS = np.array(
-    [
-        [1, 1, 1, 0, 1, 1, 1],
-        [0, 0, 1, 0, 0, 1, 0],
-        [1, 0, 1, 1, 1, 0, 1],
-        [1, 0, 1, 1, 0, 1, 1],
-        [0, 1, 1, 1, 0, 1, 0],
-        [1, 1, 0, 1, 0, 1, 1],
-        [1, 1, 0, 1, 1, 1, 1],
-        [1, 0, 1, 0, 0, 1, 0],
-        [1, 1, 1, 1, 1, 1, 1],
-        [1, 1, 1, 1, 0, 1, 1],
-    ],
-    dtype=np.float64,
-)
+# Of each digit, which segments are lit.
+_LIT = "1110111 0010010 1011101 1011011 0111010 1101011 1101111 1010010 1111111 1111011".split()
+SEGMENTS = np.array([[*map(int, segments)] for segments in _LIT], dtype=np.float64)
 
 
 def load() -> Dataset:

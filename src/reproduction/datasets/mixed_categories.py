@@ -16,22 +16,13 @@ FEATURES = ("x1", "x2", "x3", "x4", "x5")
 
 
 def load(
-    n_samples: Count = 120,
-    effect: Annotated[float, ">= 0, <= 0.5"] = 0.0,
-    random_state: Seed = 0,
+    n_samples: Count = 120, effect: Annotated[float, ">= 0, <= 0.5"] = 0.0, random_state: Seed = 0
 ) -> Dataset:
     """Draw independent features and a binary y.
 
     x1 is standard normal, x2 to x5 are uniform over their categories, coded 1, 2, ... and so taken
-    as ordered. P(y = 1) is 0.5 - `effect` where x2 is 1 and 0.5 + `effect` where it is 2.
-
-    Parameters
-    ----------
-    n_samples : int
-    effect : float in [0, 0.5]
-        0 is the null case, 0.15 the power case.
-    random_state : int
-
+    as ordered. P(y = 1) is 0.5 - `effect` where x2 is 1 and 0.5 + `effect` where it is 2; an effect
+    of 0 is the null case, of 0.15 the power case.
     """
     random = np.random.default_rng(random_state)
     columns = [random.integers(1, k + 1, n_samples) for k in CATEGORIES]

@@ -34,13 +34,9 @@ def load(
 
     Feature j (from 1) is uniform on 0, 1, ..., j. Relevant are `n_relevant` of the first
     `n_candidates`, drawn anew each time; the log-odds of y are 0.4 sum_j x_j / j - 1 over them.
-    With as many candidates as features, the number of values says nothing about relevance.
-
-    Parameters
-    ----------
-    noise_values : int, optional
-        Number of values of each feature that is not relevant, uniform on 0, 1, ...; if not given, j
-        + 1 like the others. Relevant features and y stay the same.
+    With as many candidates as features, the number of values says nothing about relevance. With
+    `noise_values`, each feature that is not relevant has so many values, uniform on 0, 1, ...;
+    relevant features and y stay the same.
     """
     check(n_features, n_candidates, n_relevant)
     random = np.random.default_rng(random_state)

@@ -6,19 +6,13 @@ recordings of each.
 
 from typing import Literal
 
-from reproduction.datasets import Dataset, from_table
-from reproduction.datasets._tables import Table
+from reproduction.datasets import Dataset, _tables, from_table
 
-TABLE = Table(
-    "parkinson",
-    sha256="cacdc7007846c68ca852cb3dbb43b1f68b7a9edefa2336f965f6610551cd30e6",
-    shape=(5875, 22),
-)
-NO_FEATURES = ("subject#", "age", "sex", "motor_UPDRS", "total_UPDRS")
+TABLE = _tables.listed("parkinson")
+NO_FEATURES = ["subject#", "age", "sex", "motor_UPDRS", "total_UPDRS"]
 
 
 def load(target: Literal["motor_UPDRS", "total_UPDRS"] = "motor_UPDRS") -> Dataset:
     """Load the data set, for regression."""
     table = TABLE.read()
-    features = table.drop(columns=list(NO_FEATURES))
-    return from_table(features, table[target])
+    return from_table(table.drop(columns=NO_FEATURES), table[target])

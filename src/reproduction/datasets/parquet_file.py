@@ -16,20 +16,10 @@ def load(
     classes: bool = False,
     sha256: str | None = None,
 ) -> Dataset:
-    """Load a Parquet table.
+    """Load a Parquet table; parameters are as for `csv_file.load`.
 
     An index that pandas saved under a name is a column as any other, before the others, as it is
     in a CSV; one without a name numbers the rows and is left out.
-
-    Parameters
-    ----------
-    path, target, features, classes, sha256
-        As for `csv_file.load`.
-
-    Raises
-    ------
-    ValueError
-        If pyarrow is not installed; else as for `csv_file.load`.
     """
     (file,) = files(path)
     if importlib.util.find_spec("pyarrow") is None:
@@ -40,7 +30,14 @@ def load(
     except (ValueError, OSError) as error:  # So are those of pyarrow.
         reason = " ".join(str(error).split())
         raise ValueError(f"{file.name} cannot be read as Parquet ({reason})") from None
-    return _tables.dataset(_with_index(table, file.name), file.name, target, features, classes)
+    # Pandas hides what has a name in the index from the table.
+    index = [name for name in table.index.names if name is not None]
+    if taken := [name for name in index if name in table.columns]:
+        raise ValueError(
+            f"{file.name}: {taken[0]} is a column and the name of the index; give one a new name"
+        )
+    table = table.reset_index(level=index) if index else table
+    return _tables.dataset(table, file.name, target, features, classes)
 
 
 def check(**parameters) -> None:
@@ -49,14 +46,3 @@ def check(**parameters) -> None:
         raise ValueError(
             "dataset: parquet_file needs pyarrow, which is missing: pip install pyarrow"
         )
-
-
-def _with_index(table, name):
-    """The table with what has a name in its index as columns: pandas hides them from the table."""
-    level_names = [level for level in table.index.names if level is not None]
-    taken_names = [level for level in level_names if level in table.columns]
-    if taken_names:
-        raise ValueError(
-            f"{name}: {taken_names[0]} is a column and the name of the index; give one a new name"
-        )
-    return table.reset_index(level=level_names) if level_names else table

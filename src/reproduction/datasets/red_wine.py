@@ -3,19 +3,12 @@
 doi 10.24432/C56S3T. Not the wine recognition data of scikit-learn, which are `wine` here.
 """
 
-from reproduction.datasets import Dataset, from_table
-from reproduction.datasets._tables import Table
+from reproduction.datasets import Dataset, _tables, from_table
 
-TABLE = Table(
-    "red_wine",
-    sha256="d22f4f11db0456ff21745d2fa96d26fa348a8cdb889efda65bde802085be45fd",
-    shape=(1599, 12),
-)
-TARGET = "quality"
+TABLE = _tables.listed("red_wine")
 
 
 def load() -> Dataset:
     """Load the data set, for regression."""
     table = TABLE.read()
-    features = table.drop(columns=TARGET)
-    return from_table(features, table[TARGET])
+    return from_table(table.drop(columns="quality"), table["quality"])

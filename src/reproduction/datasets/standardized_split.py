@@ -12,31 +12,15 @@ from typing import Annotated, Literal
 import numpy as np
 
 from reproduction import datasets
-from reproduction.datasets import Dataset
-from reproduction.datasets._tables import Table
+from reproduction.datasets import Dataset, _tables
 from reproduction.parameters import Count, DatasetName, Natural, Seed, problem
 
 # The authors drew their split without a seed. These are the numbers of their rows in the original
 # tables, in their order.
 AUTHORS_ROWS = {
-    "red_wine": Table(
-        "gajewski2025_rows_red_wine",
-        sha256="b63e5c41e85d4dce6f899a09697b49b323049fb37e2223eab980fd0d05771972",
-        shape=(1599, 2),
-    ),
-    "california_housing": Table(
-        "gajewski2025_rows_california_housing",
-        sha256="c18df14f11ab725fd52736366154bb7d0ec1688bdc8bb34b10e6d6c08d2db281",
-        shape=(20433, 2),
-    ),
-    "parkinson": Table(
-        "gajewski2025_rows_parkinson",
-        sha256="666d51afc7127f9fc37c51f02c75ab046051c7b1d925e4a5e4514511548caa0b",
-        shape=(5875, 2),
-    ),
+    name: _tables.listed(f"gajewski2025_rows_{name}")
+    for name in ("red_wine", "california_housing", "parkinson")
 }
-
-
 HALVES = {None: slice(None), "first": slice(0, None, 2), "second": slice(1, None, 2)}
 # The halves are those of one split: the seed does not depend on them.
 NOT_SEEDED = ("half",)
@@ -44,7 +28,7 @@ NOT_SEEDED = ("half",)
 
 def files(of: str = "", split: str = "random", options: dict | None = None, **_) -> list[Path]:
     """The files of the data set, and that of the authors' rows if the split is theirs."""
-    paths = datasets.files({"dataset": _checked_name(of), **(options or {})})
+    paths = datasets.files({"dataset": of, **(options or {})})
     return [*paths, _authors_table(of).path] if split == "authors" else paths
 
 
@@ -79,12 +63,12 @@ def load(
     n_copies: Natural = 0,
     random_state: Seed = 0,
 ) -> Dataset:
-    """Load or draw a data set, standardize its features and split its rows.
+    """Load or draw a data set, standardize its features and split its rows, training first.
 
     Parameters
     ----------
     of : str
-        Name of the data set.
+        Name of the data set, whose parameters are `options`.
     split : {"random", "authors"}
         ``"authors"``: the rows of gajewski2025, of red_wine, california_housing and parkinson.
     test_share : float
@@ -96,29 +80,13 @@ def load(
     half : {"first", "second"}, optional
         Keep every other row for training, from the first or from the second on. The two have no
         row in common, and the same test.
-    options : dict, optional
-        Parameters of the data set.
     n_copies : int
         Copies of so many features, drawn without repeats, that are permuted among all rows and put
         behind the others: noise with the values of a feature. All others count as relevant.
     random_state : int
         Seed of the split, of data that are drawn, and of the copies.
-
-    Returns
-    -------
-    Dataset
-        Rows for training first, then those of the test.
-
-    Raises
-    ------
-    ValueError
-        If there is no such data set or split of its authors, or no row is left for training.
     """
-    if split not in ("random", "authors"):
-        raise ValueError(f"split={split!r}: expected random or authors")
-    if not 0 < test_share < 1:
-        raise ValueError(f"test_share is {test_share}: expected a number between 0 and 1")
-    check(_checked_name(of), options)
+    check(of, options)
     loader, given = datasets.loader(of), dict(options or {})
     if "random_state" in inspect.signature(loader).parameters:
         given["random_state"] = random_state
@@ -152,13 +120,6 @@ def _with_copies(X, data, n_copies, random_state):
     relevant = tuple(range(n_features))
     data = replace(data, feature_names=data.feature_names + names, relevant=relevant)
     return np.hstack([X, rng.permuted(X[:, copied], axis=0)]), data
-
-
-def _checked_name(name):
-    if name not in datasets.available():
-        names = ", ".join(datasets.available())
-        raise ValueError(f"standardized_split: unknown data set {name!r}: available are {names}")
-    return name
 
 
 def _authors_table(name):

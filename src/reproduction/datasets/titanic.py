@@ -7,15 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from reproduction.datasets import Dataset, from_table
-from reproduction.datasets._tables import Table, sample
+from reproduction.datasets import Dataset, _tables, from_table
 from reproduction.parameters import Seed, Share
 
-TABLE = Table(
-    "titanic",
-    sha256="4a437fde05fe5264e1701a7387ac6fb75393772ba38bb2c9c566405af5af4bd7",
-    shape=(891, 12),
-)
+TABLE = _tables.listed("titanic")
 FEATURES = ("Age", "Sex", "Pclass", "PassengerId")
 SEXES = ("female", "male")
 
@@ -27,17 +22,11 @@ def load(
 ) -> Dataset:
     """Load the data set; Sex is 0 for female and 1 for male, Pclass 1 to 3.
 
-    Parameters
-    ----------
-    share : float in (0, 1]
-        Share of the rows, drawn without replacement and kept in order.
-    shuffled : str
-        A feature whose values are shuffled among the rows; none if empty.
-    random_state : int
-        Seed of both draws.
+    A `share` of the rows is drawn without replacement and kept in order; then the values of the
+    feature `shuffled`, if there is one, are shuffled among the rows.
     """
     random = np.random.default_rng(random_state)
-    table = sample(TABLE.read().dropna(subset="Age"), share, random)
+    table = _tables.sample(TABLE.read().dropna(subset="Age"), share, random)
     features = table[list(FEATURES)].assign(Sex=table["Sex"].map(SEXES.index))
     if shuffled:
         features[shuffled] = random.permutation(features[shuffled].to_numpy())

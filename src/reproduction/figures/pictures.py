@@ -30,17 +30,7 @@ def display(axis, lit) -> None:
 
 
 def segments(axis, scores, norm, lit) -> None:
-    """Draw seven scores on the segments, from blue to red.
-
-    Parameters
-    ----------
-    axis : matplotlib Axes
-    scores : (7,)
-    norm : matplotlib Normalize
-        Between the least and the largest score that have a color of their own.
-    lit : (7,) of 0 and 1
-        Segments that are on get a dark edge.
-    """
+    """Draw seven scores on the segments, from blue to red; those that are on get a dark edge."""
     from matplotlib import colormaps
 
     fills = colormaps[MAP](norm(np.asarray(scores)))
@@ -73,19 +63,17 @@ def _seven(axis, fills, edges):
 
 def pixels(axis, scores, norm) -> None:
     """Draw 64 scores as 8 x 8 pixels, from blue to red, as `segments` does."""
-    axis.imshow(np.asarray(scores).reshape(8, 8), cmap=MAP, norm=norm, interpolation="nearest")
-    blank(axis)
-    frame(axis)
+    _image(axis, scores, cmap=MAP, norm=norm)
 
 
 def gray(axis, intensities) -> None:
     """Draw an 8 x 8 image itself, dark ink on white."""
-    axis.imshow(np.asarray(intensities).reshape(8, 8), cmap="Greys", interpolation="nearest")
+    _image(axis, intensities, cmap="Greys")
+
+
+def _image(axis, values, **options):
+    axis.imshow(np.asarray(values).reshape(8, 8), interpolation="nearest", **options)
     blank(axis)
-    frame(axis)
-
-
-def frame(axis) -> None:
-    """A thin frame, so that white pixels at the rim can be seen."""
+    # A thin frame, so that white pixels at the rim can be seen.
     for spine in axis.spines.values():
         spine.set(visible=True, linewidth=0.4, color="0.7")

@@ -6,8 +6,8 @@ their file. `attributions` maps the names of the run's importances to their `Att
 `Importance`; a metric that does not say what they are does not use them. It may also take the run's
 ``data``, the rows that are explained, and ``training``, those that the model was fitted on
 (`Dataset`), its ``forest`` (`Forest`), its ``estimator``, not fitted, ``refit``, ``(X, y) -> fitted
-model``, which fits the model of the run to other rows, and ``random_state``. The rows of the result
-are tidy, with features by their names.
+model``, which fits the model of the run to other rows, and ``random_state``, its seed. The rows of
+the result are tidy, with features by their names.
 
 A metric declares its columns: ``KEYS`` tell the rows of one run apart, the one that curves are
 drawn by first; ``VALUES`` are numbers that can be drawn, the first by default. The names ``run``,
@@ -40,37 +40,30 @@ FAMILIES = {
     ),
     "trees": ("mdi_by_depth", "measures", "model_card", "single_children"),
 }
-_FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}
+# What most metrics declare: they take one output of each importance, or scores of rows by one.
+GLOBAL = {"IMPORTANCES": 1, "SCORES": "global"}
+LOCAL = {"IMPORTANCES": 1, "SCORES": "local"}
 
 
 def available() -> list[str]:
     """Names of the metrics."""
-    return sorted({*registry.names(__name__), *_FAMILY_OF} - {*FAMILIES})
+    return registry.names(__name__, FAMILIES)
 
 
-def declared(**declarations):
-    """Give a metric of a family its ``KEYS`` and whatever else a file of one metric declares."""
-
-    def declare(compute):
-        vars(compute).update(declarations)
-        return compute
-
-    return declare
+def declared(*keys: str, values: tuple[str, ...] = ("value",), **others):
+    """Give a metric of a family its ``KEYS``, ``VALUES`` and what else a file of one declares."""
+    return registry.declared(KEYS=keys, VALUES=values, **others)
 
 
 def metric(name: str):
     """The function of one metric; ValueError lists the metrics."""
-    return module_of(name) if name in _FAMILY_OF else module_of(name).compute
+    found = module_of(name)
+    return found if callable(found) else found.compute
 
 
 def module_of(name: str):
-    """What declares the constants of one metric: its module, or its function in a family.
-
-    ValueError lists the metrics.
-    """
-    if name in _FAMILY_OF:
-        return getattr(registry.load(__name__, _FAMILY_OF[name], "metric"), name)
-    return registry.load(__name__, name, "metric", available())
+    """What declares the constants of one metric: its module, or its function in a family."""
+    return registry.load(__name__, name, "metric", FAMILIES)
 
 
 def keys(name: str) -> tuple[str, ...]:

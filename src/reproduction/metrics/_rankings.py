@@ -18,11 +18,9 @@ _STATISTICS = {
 
 
 def row_orders(attributions, n_rows: int) -> dict[str, np.ndarray]:
-    """Features of each of the first rows, the most important first, int64 (n_rows, n_features).
-
-    A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
-    better than noise.
-    """
+    """Features of each of the first rows, the most important first, (n_rows, n_features)."""
+    # A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
+    # better than noise.
     return {
         name: np.tile(_order(computed.values), (n_rows, 1))
         if isinstance(computed, Importance)
@@ -32,7 +30,7 @@ def row_orders(attributions, n_rows: int) -> dict[str, np.ndarray]:
 
 
 def global_orders(attributions) -> dict[str, np.ndarray]:
-    """Features by their scores over all rows, int64 (n_features,)."""
+    """Features by their scores over all rows."""
     return {name: _order(_scores.global_scores(a)[0]) for name, a in attributions.items()}
 
 
@@ -45,14 +43,8 @@ def label(name: str) -> str:
     return "shap" if name == "tree_shap" else name
 
 
-def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[str, np.ndarray]:
-    """`row_orders` by their names in tables.
-
-    ValueError if `reference` is not the name of an importance, or two have one name in tables.
-    """
-    if reference is not None and reference not in attributions:
-        names = ", ".join(attributions)
-        raise ValueError(f"reference={reference!r}: the run has {names}")
+def rankings(attributions, n_rows: int) -> dict[str, np.ndarray]:
+    """`row_orders` by their names in tables; ValueError if two have one name."""
     ranked = {label(name): order for name, order in row_orders(attributions, n_rows).items()}
     if len(ranked) < len(attributions):
         raise ValueError(
@@ -62,11 +54,17 @@ def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[st
     return ranked
 
 
-def reference_of(attributions, reference: str | None) -> str:
-    """The importance that the others are compared with: the first if none is named."""
+def compared(attributions, n_rows: int, reference: str | None) -> tuple[dict, str]:
+    """`rankings`, and the name of the one that the others are compared with, by default the first.
+
+    ValueError if there are none, or the named importance is not among them.
+    """
     if not attributions:
         raise ValueError("there are no importances to rank by: name some in the experiment")
-    return next(iter(attributions)) if reference is None else reference
+    if reference is not None and reference not in attributions:
+        names = ", ".join(attributions)
+        raise ValueError(f"reference={reference!r}: the run has {names}")
+    return rankings(attributions, n_rows), label(reference or next(iter(attributions)))
 
 
 def greedy(attributions) -> dict:
@@ -79,8 +77,7 @@ def lead(values, reference, statistic: str, random_state: int) -> dict[str, floa
 
     ``low`` and ``high`` are the 95 % percentile interval of the bootstrap over the rows, NaN for a
     single row. A resample takes the same rows of both, so what makes a row hard for both cancels.
-    `values` and `reference` are (n_rows,), squared errors for the statistic ``"rmse"``, not for
-    ``"mean"``.
+    For the statistic ``"rmse"`` the values are squared errors.
     """
     if values is reference:
         return dict.fromkeys(("lead", "low", "high"), 0.0)
@@ -106,11 +103,8 @@ def lead(values, reference, statistic: str, random_state: int) -> dict[str, floa
 
 
 def rmse_error(squared_errors) -> float:
-    """Standard error of an RMSE, from the spread of the squared errors over the rows.
-
-    The delta method: standard deviation of the squared errors over the square root of the number
-    of rows, over twice the RMSE. Rows count as drawn at random, independently.
-    """
+    """Standard error of an RMSE, from the spread of the squared errors over independent rows."""
+    # The delta method: the standard error of their mean over twice the RMSE.
     errors = np.asarray(squared_errors, float)
     if len(errors) < 2 or not errors.any():
         return float("nan")

@@ -9,10 +9,10 @@ from splitcredit.results.attribution import Attribution, Importance
 
 
 def global_scores(computed) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of all features and their standard errors, float64 (n_features,).
+    """Scores of all features and their standard errors; ValueError if there are several outputs.
 
     The scores of an Importance are its values. Those of an Attribution are mean absolute values
-    over the rows, with errors of 0, as nothing is sampled; ValueError if it has several outputs.
+    over the rows, with errors of 0, as nothing is sampled.
     """
     if isinstance(computed, Importance):
         return computed.values, np.nan_to_num(computed.standard_error)
@@ -26,7 +26,7 @@ def global_scores(computed) -> tuple[np.ndarray, np.ndarray]:
 
 
 def local_scores(attributions, name: str) -> np.ndarray:
-    """Scores of rows, float64 (n_samples, n_features), of a measure with one output; ValueError."""
+    """Scores of rows, (n_samples, n_features), of a measure with one output; ValueError."""
     if name not in attributions:
         raise ValueError(
             f"no importances named {name!r} in this run: it has {sorted(attributions)}"
@@ -40,20 +40,19 @@ def local_scores(attributions, name: str) -> np.ndarray:
     return attribution.values[:, :, 0]
 
 
-def local_names(attributions, chosen: Sequence[str] | None, at_least: int = 1) -> list[str]:
-    """The measures chosen; without a choice all that explain rows, one output each; ValueError."""
-    if chosen is not None:
-        return list(chosen)
-    names = [
-        name for name, attribution in attributions.items() if _has_one_number_a_row(attribution)
-    ]
-    if len(names) < at_least:
-        raise ValueError(
-            f"of the importances {', '.join(attributions) or 'none'} {len(names)} explain rows by "
-            f"one output, and this metric needs {at_least}: add local measures, with "
-            "output: predicted"
-        )
-    return names
+def local_tables(
+    attributions, chosen: Sequence[str] | None, at_least: int = 1
+) -> dict[str, np.ndarray]:
+    """`local_scores` of the measures chosen, by default of all that explain rows by one output."""
+    if chosen is None:
+        chosen = [name for name, a in attributions.items() if _has_one_number_a_row(a)]
+        if len(chosen) < at_least:
+            raise ValueError(
+                f"of the importances {', '.join(attributions) or 'none'} {len(chosen)} explain "
+                f"rows by one output, and this metric needs {at_least}: add local measures, with "
+                "output: predicted"
+            )
+    return {name: local_scores(attributions, name) for name in chosen}
 
 
 def _has_one_number_a_row(attribution):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics.trees import tree_depths
-from reproduction.parameters import ImportanceName
+from reproduction.parameters import Pairs
 
 KEYS = ("measure", "peer")
 VALUES = ("value", "scale", "limit", "limit_float64")
@@ -16,31 +16,19 @@ UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24}
 _PROBABILITY = 1e-3
 
 
-def compute(
-    attributions, forest, pairs: list[tuple[ImportanceName, ImportanceName]]
-) -> pd.DataFrame:
+def compute(attributions, forest, pairs: Pairs) -> pd.DataFrame:
     """Largest difference of each pair, and the difference that rounding explains.
 
-    Parameters
-    ----------
-    pairs : list of [str, str]
-        A measure of rows by the library and by another package, of the same rows and outputs.
+    Of `pairs`, the first is a measure of rows by the library and the second one by another package,
+    of the same rows and outputs. One row a pair:
 
-    Returns
-    -------
-    DataFrame
-        One row a pair:
+    - ``measure`` and ``peer``, the names of the two; ``package``, ``version``, and ``arithmetic``,
+      in which it adds up;
+    - ``n_rows`` that are explained; ``n_values`` compared; ``n_trees``; ``depth`` of the deepest;
+    - ``value``: the largest absolute difference; ``scale``: the largest absolute value;
+    - ``limit`` and ``limit_float64``: of the difference, in the package's arithmetic, and if it
+      were float64.
 
-        - ``measure`` and ``peer``, the names of the two; ``package``, ``version``, and
-          ``arithmetic``, in which it adds up;
-        - ``n_rows`` that are explained; ``n_values`` compared; ``n_trees`` and ``depth`` of the
-          deepest of them;
-        - ``value``: the largest absolute difference; ``scale``: the largest absolute value;
-        - ``limit`` and ``limit_float64``: of the difference, in the package's arithmetic, and if it
-          were float64; see Notes.
-
-    Notes
-    -----
     A value of a mean or sum over trees is made by n additions, a split on the path of the row each,
     n being the sum of the trees' depths. If partial sums stay below S, the sum of the trees'
     largest values, each operation errs by at most u S, u being the unit roundoff. Roundings that

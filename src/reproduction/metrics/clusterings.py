@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.cluster import hierarchy
 
-from reproduction.metrics import _scores, declared
-from reproduction.parameters import Count, ImportanceName, Linkage, Natural, Seed
+from reproduction.metrics import LOCAL, _scores, declared
+from reproduction.parameters import Count, ImportanceName, ImportanceNames, Linkage, Natural, Seed
 
 LINKAGES = ("average", "complete", "ward")
 # Numbers of groups at which curves are kept: ten a decade.
@@ -21,40 +21,27 @@ GROUPS += (100, 126, 158, 200, 251, 316, 398, 501, 631, 794, 1000)
 RANDOM = ("features", "labels")
 
 
-@declared(KEYS=("clustered", "sample"), VALUES=("value",), IMPORTANCES=1, SCORES="local")
+@declared("clustered", "sample", **LOCAL)
 def cluster_bars(
     attributions,
     data,
-    importances: list[ImportanceName] | None = None,
+    importances: ImportanceNames = None,
     linkage: Linkage = "average",
     largest: Count = 5,
     decimals: Natural = 3,
 ) -> pd.DataFrame:
     """Attributions of every row as stacked bars, and the dendrogram of the rows by them.
 
-    As small as a picture needs: a few features by themselves, the others added up.
+    As small as a picture needs: numbers rounded to `decimals`; bars of their own for the `largest`
+    features, by the mean absolute attribution, added up over the measures; the others added up.
 
-    Parameters
-    ----------
-    largest : int
-        Features that get bars of their own: those with the largest mean absolute attribution,
-        added up over the measures.
-    decimals : int
-        Numbers are rounded to so many.
-
-    Returns
-    -------
-    DataFrame
-        One row a measure and sample: ``clustered``, ``sample``, ``position`` (in the order of the
-        leaves), ``label``, ``value`` (the prediction), ``bar_1`` ... (attributions to the largest
-        features), ``rest_positive`` and ``rest_negative`` (sums over the others). The row of
-        sample i also holds merge i, as in `scipy.cluster.hierarchy.linkage`: ``merge_left``,
-        ``merge_right``, ``height``; and ``feature``, the name of the feature of ``bar_i+1``.
+    One row a measure and sample: ``clustered``, ``sample``, ``position`` (in the order of the
+    leaves), ``label``, ``value`` (the prediction), ``bar_1`` ... (attributions to the largest
+    features), ``rest_positive`` and ``rest_negative`` (sums over the others). The row of sample i
+    also holds merge i, as in `scipy.cluster.hierarchy.linkage`: ``merge_left``, ``merge_right``,
+    ``height``; and ``feature``, the name of the feature of ``bar_i+1``.
     """
-    tables = {
-        name: _scores.local_scores(attributions, name)
-        for name in _scores.local_names(attributions, importances)
-    }
+    tables = _scores.local_tables(attributions, importances)
     size = sum(np.abs(values).mean(axis=0) for values in tables.values())
     order = np.argsort(-size, kind="stable")
     top, other_features = order[:largest], order[largest:]
@@ -62,7 +49,8 @@ def cluster_bars(
     frames = []
     for name, values in tables.items():
         tree = hierarchy.linkage(values, linkage)
-        columns = {"position": np.argsort(hierarchy.leaves_list(tree)), "label": data.y}
+        columns = {"clustered": name, "sample": np.arange(len(values))}
+        columns |= {"position": np.argsort(hierarchy.leaves_list(tree)), "label": data.y}
         columns["value"] = attributions[name].totals()[:, 0]
         columns |= {f"bar_{i + 1}": values[:, j] for i, j in enumerate(top)}
         columns["rest_positive"] = np.maximum(values[:, other_features], 0).sum(axis=1)
@@ -71,16 +59,12 @@ def cluster_bars(
         of_merges = {"merge_left": tree[:, 0], "merge_right": tree[:, 1], "height": tree[:, 2]}
         merged = pd.DataFrame(of_merges).astype({"merge_left": "Int64", "merge_right": "Int64"})
         frame = pd.concat([frame, merged], axis=1).round(decimals)
-        frame["feature"] = pd.Series(names)
-        frame.insert(0, "sample", np.arange(len(values)))
-        frame.insert(0, "clustered", name)
-        frames.append(frame)
+        frames.append(frame.assign(feature=pd.Series(names)))
     return pd.concat(frames, ignore_index=True)
 
 
 @declared(
-    KEYS=("clustered", "linkage", "outcome", "statistic", "n_groups"),
-    VALUES=("value",),
+    *("clustered", "linkage", "outcome", "statistic", "n_groups"),
     SCORES="local",
     # Without them there are the clusters of the features, nothing random, and the area alone.
     MAY_BE_EMPTY=("importances", "random", "groups"),
@@ -88,7 +72,7 @@ def cluster_bars(
 def clustering_r2(
     attributions,
     data,
-    importances: list[ImportanceName] | None = None,
+    importances: ImportanceNames = None,
     linkages: Sequence[Linkage] = LINKAGES,
     random: Sequence[Literal["features", "labels"]] = RANDOM,
     outcomes: Sequence[Literal["label"] | ImportanceName] = ("label",),
@@ -101,31 +85,18 @@ def clustering_r2(
     ``random_features``: normal noise of their shape, clustered in the same way, and
     ``random_labels``: the groups of ``unsupervised``, with the outcomes permuted among the rows.
 
-    Parameters
-    ----------
-    outcomes : list of str
-        ``label``: the target. The name of a measure that explains predictions: the prediction,
-        which is its baseline plus its sum.
-    groups : list of int
-        Numbers of groups whose R2 are kept; those above the number of rows are left out, which
-        is added.
+    An outcome is ``label``, the target, or the name of a measure that explains predictions: the
+    prediction, which is its baseline plus its sum. `groups` are the numbers of groups whose R2 are
+    kept; those above the number of rows are left out, which is added.
 
-    Returns
-    -------
-    DataFrame
-        One row a linkage, clustering, outcome and number of groups: ``linkage``, ``clustered``,
-        ``outcome``, ``statistic``, ``n_groups``, ``value``. Statistics: ``r2``, and ``area``, the
-        mean of R2 over all numbers of groups from 1 to the number of rows, without ``n_groups``.
-
+    One row a linkage, clustering, outcome and number of groups, with the statistic ``r2``; and one
+    without ``n_groups``, with ``area``, the mean of R2 over all numbers from 1 to that of rows.
     """
     if not set(random) <= set(RANDOM):
         raise ValueError(f"random={list(random)}: expected some of {', '.join(RANDOM)}")
     generator = np.random.default_rng(random_state)
     noise, order = generator.standard_normal(data.X.shape), generator.permutation(len(data.y))
-    tables = {
-        name: _scores.local_scores(attributions, name)
-        for name in _scores.local_names(attributions, importances, at_least=0)
-    }
+    tables = _scores.local_tables(attributions, importances, at_least=0)
     tables["unsupervised"] = standardized(data.X)
     if "features" in random:
         tables["random_features"] = noise
@@ -154,11 +125,10 @@ def standardized(X) -> np.ndarray:
 
 
 def r2_by_groups(merges, y) -> np.ndarray:
-    """Share of the variance of `y` between 1, 2, ... n_samples groups, float64 (n_samples,).
+    """Share of the variance of `y` between 1, 2, ... n_samples groups; ValueError without variance.
 
-    `merges` is the result of `scipy.cluster.hierarchy.linkage`. One pass: merging groups a and b
-    raises the sum of squares within groups by d^2 n_a n_b / (n_a + n_b), where d is the difference
-    of their means. ValueError if `y` is constant.
+    One pass over the merges of `scipy.cluster.hierarchy.linkage`: merging groups a and b raises the
+    sum of squares within groups by d^2 n_a n_b / (n_a + n_b), d the difference of their means.
     """
     n = len(y)
     mean, size = [*map(float, y)], [1.0] * n

@@ -1,6 +1,7 @@
 """Correlations of two measures' scores within each row, over the features.
 
-They have the columns ``reference`` and ``versus``, the two measures, and ``correlation``.
+Of a pair, ``reference`` is the first measure and ``versus`` the second; ``correlation`` is
+``pearson`` or ``spearman``. A correlation is NaN where one of the two is constant.
 """
 
 from dataclasses import replace
@@ -10,45 +11,29 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
-from reproduction.metrics import _scores, declared
-from reproduction.parameters import ImportanceName
+from reproduction.metrics import LOCAL, _scores, declared
+from reproduction.parameters import ImportanceName, ImportanceNames, Pairs
 from splitcredit.measures import saabas
 
 CORRELATIONS = ("pearson", "spearman")
 # Probabilities below are raised to this; on the path of a training row none is 0 for its class.
 SMALLEST = 1e-12
+PAIRS = LOCAL | {"IMPORTANCES": 2}
 
 
-@declared(
-    KEYS=("versus", "reference", "correlation", "sample"),
-    VALUES=("value",),
-    IMPORTANCES=2,
-    SCORES="local",
-)
+@declared("versus", "reference", "correlation", "sample", **PAIRS)
 def row_correlation(
-    attributions,
-    pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
-    scores: Literal["signed", "absolute"] = "signed",
+    attributions, pairs: Pairs | None = None, scores: Literal["signed", "absolute"] = "signed"
 ) -> pd.DataFrame:
-    """Pearson and Spearman correlation of the scores of each pair of measures, row by row.
+    """Correlation of the scores of each pair of measures, row by row.
 
-    Parameters
-    ----------
-    pairs : list of [str, str], optional
-        Names of the measures to compare; by default each with every one after it.
-    scores : {"signed", "absolute"}
-        Whether the scores or their absolute values are correlated.
-
-    Returns
-    -------
-    DataFrame
-        One row a pair, correlation and sample: ``versus`` (second of the pair), ``reference``
-        (first), ``correlation``, ``sample``, ``value``; NaN where one of the two is constant.
+    One row a pair, correlation and sample. By default each measure is compared with every one after
+    it. `scores` says whether the scores or their absolute values are correlated.
     """
     if scores not in ("signed", "absolute"):
         raise ValueError(f"scores={scores!r}: expected 'signed' or 'absolute'")
     if pairs is None:
-        pairs = combinations(_scores.local_names(attributions, None, at_least=2), 2)
+        pairs = combinations(_scores.local_tables(attributions, None, at_least=2), 2)
     frames = []
     for reference, versus in pairs:
         a, b = (_scores.local_scores(attributions, name) for name in (reference, versus))
@@ -75,30 +60,22 @@ def row_correlations(a, b) -> tuple[np.ndarray, np.ndarray]:
 
 
 @declared(
-    KEYS=("versus", "reference", "correlation", "statistic"),
-    VALUES=("value",),
-    IMPORTANCES=2,
-    SCORES="local",
+    *("versus", "reference", "correlation", "statistic"),
     # Without thresholds there are no shares.
     MAY_BE_EMPTY=("thresholds",),
+    **PAIRS,
 )
 def row_correlation_summary(
     attributions,
-    pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
+    pairs: Pairs | None = None,
     scores: Literal["signed", "absolute"] = "signed",
     thresholds: tuple[Annotated[float, ">= -1, <= 1"], ...] = (0.9, 0.75),
 ) -> pd.DataFrame:
-    """Summary of `row_correlation` over the rows.
+    """Summary of `row_correlation` over the rows; see there for `pairs` and `scores`.
 
-    For `pairs` and `scores` see there; shares are counted at and above each of `thresholds`.
-
-    Returns
-    -------
-    DataFrame
-        One row a pair, correlation and statistic: ``reference``, ``versus``, ``correlation``,
-        ``statistic``, ``value``. Statistics: mean, std (population: ddof 0), min and max over the
-        rows where the correlation is defined, ``frac>=...`` in percent of all rows, and
-        ``undefined``, the number of rows without one.
+    One row a pair, correlation and statistic: mean, std (population: ddof 0), min and max over the
+    rows where the correlation is defined; ``frac>=...``, the rows at and above each of `thresholds`
+    in percent of all; and ``undefined``, the number of rows without a correlation.
     """
     rows = row_correlation(attributions, pairs, scores)
     keys = ["reference", "versus", "correlation"]
@@ -108,50 +85,33 @@ def row_correlation_summary(
 
 def _summarized(values, thresholds):
     """Statistics of one set of correlations."""
-    return pd.Series(
-        {
-            "mean": values.mean(),
-            "std": values.std(ddof=0),
-            "min": values.min(),
-            "max": values.max(),
-            **{f"frac>={t:g}": 100 * (values >= t).mean() for t in thresholds},
-            "undefined": float(values.isna().sum()),
-        }
-    )
+    found = {"mean": values.mean(), "std": values.std(ddof=0)}
+    found |= {"min": values.min(), "max": values.max()}
+    found |= {f"frac>={t:g}": 100 * (values >= t).mean() for t in thresholds}
+    return pd.Series(found | {"undefined": float(values.isna().sum())})
 
 
 @declared(
-    KEYS=("versus", "reference", "correlation", "sample"),
-    VALUES=("value", "prior"),
-    IMPORTANCES=1,
-    SCORES="local",
+    *("versus", "reference", "correlation", "sample"),
+    values=("value", "prior"),
     REQUIRES=("classifier",),
+    **LOCAL,
 )
 def class_correlation(
     attributions,
     forest,
     data,
-    versus: list[ImportanceName] | None = None,
+    versus: ImportanceNames = None,
     reference: ImportanceName = "local_mdi",
 ) -> pd.DataFrame:
     """Correlations of local MDI, and of its controls, with measures of the predicted class.
 
-    Local MDI sums decreases of the entropy over all classes; a control sums what another measure
-    of uncertainty, or a part of this one, loses along the same paths, see `CONTROLS`.
+    Local MDI, called `reference`, sums decreases of the entropy over all classes; a control sums
+    what another measure of uncertainty, or a part of this one, loses along the same paths, see
+    `CONTROLS`. By default `versus` are all measures that explain the predicted class.
 
-    Parameters
-    ----------
-    versus : list of str, optional
-        By default all measures that explain the predicted class.
-    reference : str
-        Name of local MDI.
-
-    Returns
-    -------
-    DataFrame
-        One row a pair, correlation and sample: ``reference`` (`reference` or one of `CONTROLS`),
-        ``versus``, ``correlation``, ``sample``, ``predicted`` (number of the class), ``prior`` (its
-        probability at the roots) and ``value``, of signed scores; NaN where one is constant.
+    One row a pair, correlation and sample: the column ``reference`` is `reference` or one of
+    `CONTROLS`, ``predicted`` the number of the class, and ``prior`` its probability at the roots.
     """
     frames = []
     predicting = [
@@ -160,13 +120,8 @@ def class_correlation(
     for name in predicting if versus is None else versus:
         attribution = attributions[name]
         predicted = attribution.output_index
-        scores = {
-            reference: _scores.local_scores(attributions, reference),
-            **{
-                control: uncertainty_removed(forest, data.X, predicted, control)
-                for control in CONTROLS
-            },
-        }
+        scores = {reference: _scores.local_scores(attributions, reference)}
+        scores |= {c: uncertainty_removed(forest, data.X, predicted, c) for c in CONTROLS}
         columns = {"sample": np.arange(len(predicted)), "predicted": predicted}
         columns["prior"] = attribution.baseline[:, 0]
         for measure, values in scores.items():
@@ -219,8 +174,7 @@ def uncertainty_removed(forest, X, classes, control) -> np.ndarray:
     information which the split has about Y. So without bagging, and for the true classes, the mean
     over the training rows is global MDI by the entropy, as in Eq. 9 of sutera2021.
 
-    The values of the forest are fractions of classes, `classes` is int (n_samples,), `control` one
-    of `CONTROLS`, and the result float64 (n_samples, n_features).
+    The values of the forest are fractions of classes; the result is (n_samples, n_features).
     """
     certainty = replace(forest, value=-CONTROLS[control](forest.value))
     values = saabas.attribute(certainty, X).values

@@ -1,8 +1,12 @@
 """Errors of models without the first features of a ranking, and of models fitted to other rows.
 
-Errors are RMSE in units of the target. ``reference`` is the importance that leads are over, by
-default the first; ``lead`` is a value minus the reference's, and ``low`` and ``high`` its 95 %
-bootstrap interval over resampled rows.
+Errors are RMSE in units of the target, in the column ``value``. ``reference`` is the importance
+that leads are over, by default the first; ``lead`` is a value minus the reference's, and ``low``
+and ``high`` its 95 % bootstrap interval over resampled rows. ``standard_error`` of a value is what
+rows, and draws if there are any, add to it (delta method). `random_state` is of draws, the same for
+all rankings and k, and of the bootstrap. The error of a class, where there are classes, is 1 minus
+the probability of the true one. ``share`` is the share of the features, the first ones, that is
+randomized or removed.
 """
 
 from collections.abc import Sequence
@@ -13,21 +17,17 @@ import pandas as pd
 from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import KFold
 
-from reproduction.metrics import _rankings, _scores, declared
+from reproduction.metrics import GLOBAL, _rankings, _scores, declared
 from reproduction.parameters import Count, ImportanceName, Natural, Seed, Share
 from splitcredit.prediction_gap.randomizing import randomized_predictions
 from splitcredit.prediction_gap.rankings import top_k_mask
 from splitcredit.prediction_gap.retraining import removed_predictions, removed_sets, squared_errors
 
 FEATURES = ("test", "training")
+LEADS = ("value", "lead", "low", "high", "standard_error")
 
 
-@declared(
-    KEYS=("ranking", "k"),
-    VALUES=("value", "lead", "low", "high", "standard_error", "draws_error"),
-    IMPORTANCES=1,
-    SCORES="global",
-)
+@declared("ranking", "k", values=(*LEADS, "draws_error"), **GLOBAL)
 def randomized_error(
     attributions,
     forest,
@@ -42,30 +42,15 @@ def randomized_error(
 ) -> pd.DataFrame:
     """Error of the mean prediction over draws of the first k features from their marginals.
 
-    gajewski2025, table 4.
+    gajewski2025, table 4. One row a ranking and k. The `n_draws` are in two halves, each with a
+    seed of its own, from whose difference ``draws_error`` follows, the error by the draws alone,
+    rows given; with one draw there is none.
 
-    Parameters
-    ----------
-    n_draws : int
-        In two halves, each with a seed of its own, from which the error of the draws follows; with
-        one draw there is none.
-    features : {"test", "training"}
-        ``"test"``: rows, and the marginals that are drawn from, are those of the test, as the text
-        of gajewski2025 says. ``"training"``: row i and the marginals are those of the training
-        rows, while ranking and target are those of row i of the test, as in the authors' code.
-    random_state : int
-        Of the draws, which are the same for all rankings and k, and of the bootstrap.
-
-    Returns
-    -------
-    DataFrame
-        One row a ranking and k: ``ranking``, ``k``, ``value``, ``lead``, ``low``, ``high``;
-        ``standard_error`` of the value, which holds what rows and draws add to it (delta method);
-        ``draws_error``, that of the draws alone, rows given (from the difference of the two
-        halves).
+    `features` ``"test"``: rows, and the marginals that are drawn from, are those of the test, as
+    the text of gajewski2025 says. ``"training"``: row i and the marginals are those of the training
+    rows, while ranking and target are those of row i of the test, as in the authors' code.
     """
-    reference = _rankings.reference_of(attributions, reference)
-    ranked = _rankings.rankings(attributions, len(data.X), reference)
+    ranked, reference = _rankings.compared(attributions, len(data.X), reference)
     X, source = _rows(data, training, features)
     sets = [top_k_mask(ranking, k, forest.n_features) for ranking in ranked.values() for k in ks]
     sets = np.stack(sets, axis=1)
@@ -79,7 +64,7 @@ def randomized_error(
         errors[name] = (predictions - y[:, None]) ** 2
         spread = (means[0] - means[-1]) / 2 if len(halves) > 1 else np.nan
         noise[name] = np.sqrt((errors[name] * spread**2).sum(axis=0)) / len(y)
-    rows, base = [], errors[_rankings.label(reference)]
+    rows, base = [], errors[reference]
     for name, errors_of_rows in errors.items():
         for c, k in enumerate(ks):
             row = {"ranking": name, "k": k}
@@ -118,12 +103,7 @@ def _halves(n_draws, random_state):
     return [(n, seed) for n, seed in zip(sizes, seeds, strict=True) if n]
 
 
-@declared(
-    KEYS=("ranking", "k"),
-    VALUES=("value", "lead", "low", "high", "standard_error"),
-    IMPORTANCES=1,
-    SCORES="global",
-)
+@declared("ranking", "k", values=LEADS, **GLOBAL)
 def removed_error(
     attributions,
     data,
@@ -135,35 +115,26 @@ def removed_error(
 ) -> pd.DataFrame:
     """Error on the test of models fitted again without the first k features of the row.
 
-    gajewski2025, table 5. There is a fit for each set of features that is removed; rankings and k
-    share them. `random_state` is of the bootstrap.
-
-    Returns
-    -------
-    DataFrame
-        One row a ranking and k: ``ranking``, ``k``, ``value``, ``lead``, ``low``, ``high``;
-        ``standard_error`` of the value, by the spread over the rows (delta method); ``n_fits``, the
-        number of models behind the value.
+    gajewski2025, table 5. One row a ranking and k; ``n_fits`` is the number of models behind the
+    value. There is a fit for each set of features that is removed; rankings and k share them.
     """
-    reference = _rankings.reference_of(attributions, reference)
-    ranked, models, errors = _rankings.rankings(attributions, len(data.X), reference), {}, {}
-    n, d = data.X.shape
+    ranked, reference = _rankings.compared(attributions, len(data.X), reference)
+    models, errors, (n, d) = {}, {}, data.X.shape
     for k in ks:
         for name, ranking in ranked.items():
-            predictions = removed_predictions(
-                refit, training.X, training.y, data.X, ranking, k, models
-            )
+            rows = training.X, training.y, data.X
+            predictions = removed_predictions(refit, *rows, ranking, k, models)
             errors[name, k] = squared_errors(predictions, data.y)
         print(f"removed_error: {len(models)} models fitted up to k={k}", flush=True)
     rows = []
     for (name, k), errors_of_rows in errors.items():
-        base = errors[_rankings.label(reference), k]
-        row = {"ranking": name, "k": k, **_error(errors_of_rows, base, random_state)}
+        row = {"ranking": name, "k": k}
+        row |= _error(errors_of_rows, errors[reference, k], random_state)
         rows.append(row | {"n_fits": len(removed_sets(ranked[name], k, n, d))})
     return pd.DataFrame(rows)
 
 
-@declared(KEYS=("importance",), VALUES=("value",), IMPORTANCES=1, SCORES="global")
+@declared("importance", **GLOBAL)
 def randomized_first(
     attributions,
     forest,
@@ -174,53 +145,29 @@ def randomized_first(
     n_draws: Count = 50,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
-    """Error of the mean prediction over draws of a share of the features from their marginals.
+    """Error of the mean prediction over draws of a share of the features from the training rows.
 
-    As `randomized_error`; the error of a class is 1 minus the probability of the true one.
-
-    Parameters
-    ----------
-    share : float
-        Of the features, which is randomized; values are drawn from the training rows.
-    n_rows, n_draws : int
-        The first rows, and draws of each.
-
-    Returns
-    -------
-    DataFrame
-        One row a measure.
+    One row a measure, as `randomized_error`, from the first `n_rows` rows and `n_draws` of each.
     """
     X, d = data.X[:n_rows], data.X.shape[1]
     orders, k = _rankings.row_orders(attributions, len(X)), _n_first(share, d)
     sets = np.stack([top_k_mask(order, k, d) for order in orders.values()], axis=1)
     squares = np.zeros(len(orders))
+    how = {"reference": training.X, "n_draws": n_draws, "random_state": random_state}
     for output, rows, wanted in _targets(forest.output_names, data.y[:n_rows]):
-        how = {"reference": training.X, "n_draws": n_draws, "random_state": random_state}
-        predicted = (
-            np.zeros((len(rows), len(orders)))
-            if output is None
-            else randomized_predictions(forest, X[rows], sets[rows], output=output, **how)
-        )
+        predicted = 0.0
+        if output is not None:
+            predicted = randomized_predictions(forest, X[rows], sets[rows], output=output, **how)
         squares += ((predicted - wanted[:, None]) ** 2).sum(axis=0)
     return _scores.table(dict(zip(orders, np.sqrt(squares / len(X)), strict=True)))
 
 
-@declared(KEYS=("importance",), VALUES=("value", "n_fits"), IMPORTANCES=1, SCORES="global")
+@declared("importance", values=("value", "n_fits"), **GLOBAL)
 def removed_first(attributions, data, training, refit, share: Share = 0.25) -> pd.DataFrame:
     """Error on the rows that are explained, of a model fitted without a share of the features.
 
-    As `removed_error`, with one order for all rows: a model for each set of features. The error of
-    a class is 1 minus the probability of the true one.
-
-    Parameters
-    ----------
-    share : float
-        Of the features, which is removed.
-
-    Returns
-    -------
-    DataFrame
-        One row a measure; ``n_fits``, the models behind all rows.
+    One row a measure, as `removed_error`, with one order for all rows: a model for each set of
+    features. ``n_fits`` are the models behind all rows.
     """
     k = _n_first(share, data.X.shape[1])
     orders = _rankings.global_orders(attributions)
@@ -248,8 +195,7 @@ def _n_first(share, n_features):
 def _targets(names, y):
     """Output, rows, and what it should be: y itself, or 1 for the probability of the true class.
 
-    The output is None for a class that the model does not know, whose probability is 0. `names` are
-    the classes of the model; of one or none the targets are numbers.
+    The output is None for a class that the model does not know, whose probability is 0.
     """
     if len(names) < 2:
         return [(0, np.arange(len(y)), np.asarray(y, float))]
@@ -258,7 +204,7 @@ def _targets(names, y):
     return [(places.get(str(c)), rows, np.ones(len(rows))) for c, rows in rows_of.items()]
 
 
-@declared(KEYS=("shuffle", "fold"), VALUES=("value",))
+@declared("shuffle", "fold")
 def cross_validated_error(
     attributions,
     training,
@@ -269,19 +215,9 @@ def cross_validated_error(
 ) -> pd.DataFrame:
     """Errors of models fitted without one part of the training rows, on that part.
 
-    Parameters
-    ----------
-    n_shuffles : int
-        0: the rows are cut in their order, as scikit-learn's grid search does. Else they are
-        shuffled and cut so many times.
-    random_state : int
-        Of the shuffles.
-
-    Returns
-    -------
-    DataFrame
-        One row a fit: ``shuffle`` and ``fold``, both from 0; ``value``; ``n_training`` and
-        ``n_held_out``, the rows of the fit and of the error.
+    One row a fit: ``shuffle`` and ``fold``, both from 0; ``n_training`` and ``n_held_out``, the
+    rows of the fit and of the error. With 0 `n_shuffles` the rows are cut in their order, as
+    scikit-learn's grid search does; else they are shuffled and cut so many times.
     """
     X, y = np.asarray(training.X), np.asarray(training.y)
     random = np.random.default_rng(random_state)

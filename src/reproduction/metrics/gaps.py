@@ -1,20 +1,21 @@
 """PGI^2 of rankings with normal noise: exactly, against the largest of all orders, and sampled.
 
-Common parameters: ``sigmas`` are standard deviations of the noise, in units of the features;
-``n_rows`` takes only so many of the first rows; for ``searched`` see
-`splitcredit.prediction_gap.bounds.largest_pgi2`; ``reference`` is the importance that leads are
-over, by default the first. PGI^2 is in squared units of the prediction.
+Common parameters: ``sigmas`` are standard deviations of the noise, in units of the features, in the
+column ``sigma_metric``; ``n_rows`` takes only so many of the first rows, and the column says how
+many these were; for ``searched`` see `splitcredit.prediction_gap.bounds.largest_pgi2`. PGI^2 is in
+squared units of the prediction. ``median``, ``quantile5`` (5 %) and ``least`` summarize the shares
+of the rows, each 1 where the largest gap is 0.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from reproduction.metrics import _rankings, _scores, declared
+from reproduction.metrics import GLOBAL, _rankings, _scores, declared
 from reproduction.parameters import Count, ImportanceName, NonNegative, Seed
 from splitcredit.prediction_gap import optimum
 from splitcredit.prediction_gap.bounds import largest_pgi2
@@ -31,11 +32,10 @@ _EQUAL = 1e-12
 
 
 def exact_gaps(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.ndarray]:
-    """PGI^2 of several rankings of the same rows, with normal noise; or PGU^2, if not `important`.
+    """PGI^2 of several rankings of the same prepared rows, with normal noise; else PGU^2.
 
     The same bytes as `splitcredit.faithfulness` gives, but a set that several rankings begin with,
-    such as all features, is measured once. `X` are prepared rows; each ranking is int64 (at least
-    n_rows, n_features), of these rows and, maybe, more; each result is (n_rows,).
+    such as all features, is measured once. A ranking may be of more rows than `X`.
     """
     n, d = X.shape
     places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
@@ -51,12 +51,7 @@ def exact_gaps(forest, X, ranked, sigma, output=None, important=True) -> dict[st
     return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
 
 
-@declared(
-    KEYS=("ranking", "sigma_metric"),
-    VALUES=("value", "lead", "low", "high"),
-    IMPORTANCES=1,
-    SCORES="global",
-)
+@declared("ranking", "sigma_metric", values=("value", "lead", "low", "high"), **GLOBAL)
 def pgi2(
     attributions,
     forest,
@@ -66,36 +61,28 @@ def pgi2(
     n_rows: Count | None = None,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
-    """Mean PGI^2 of every ranking (gajewski2025, tables 3 and 6).
+    """Mean PGI^2 of every ranking (gajewski2025, tables 3 and 6, where they are of three rows).
 
-    gajewski2025's printed numbers are of three rows; `random_state` is of the bootstrap.
-
-    Returns
-    -------
-    DataFrame
-        One row a sigma and ranking: ``sigma_metric``, ``ranking``, ``value``, ``n_rows``;
-        ``row_deviation``, the standard deviation over the rows; ``lead``, the value minus the
-        reference's, and ``low`` and ``high``, its 95 % bootstrap interval over resampled rows.
+    One row a sigma and ranking: ``row_deviation`` is the standard deviation over the rows, ``lead``
+    the value minus the one of `reference`, by default the first importance, and ``low`` and
+    ``high`` its 95 % bootstrap interval over resampled rows, by `random_state`.
     """
-    reference = _rankings.reference_of(attributions, reference)
-    ranked = _rankings.rankings(attributions, len(data.X), reference)
+    ranked, reference = _rankings.compared(attributions, len(data.X), reference)
     X, rows = forest.prepare(data.X)[:n_rows], []
     for sigma in sigmas:
-        values = exact_gaps(forest, X, ranked, sigma)
-        base = values[_rankings.label(reference)]
-        for name, pgi2_of_rows in values.items():
-            row = {"sigma_metric": float(sigma), "ranking": name, "value": pgi2_of_rows.mean()}
-            row["n_rows"] = len(X)
-            row["row_deviation"] = pgi2_of_rows.std(ddof=1) if len(X) > 1 else np.nan
-            rows.append(row | _rankings.lead(pgi2_of_rows, base, "mean", random_state))
+        gaps = exact_gaps(forest, X, ranked, sigma)
+        for name, gap in gaps.items():
+            row = {"sigma_metric": float(sigma), "ranking": name, "value": gap.mean()}
+            row |= {"n_rows": len(X), "row_deviation": gap.std(ddof=1) if len(X) > 1 else np.nan}
+            rows.append(row | _rankings.lead(gap, gaps[reference], "mean", random_state))
     return pd.DataFrame(rows)
 
 
 @declared(
-    KEYS=("ranking", "sigma_metric"),
-    VALUES=("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows"),
-    IMPORTANCES=1,
-    SCORES="global",
+    "ranking",
+    "sigma_metric",
+    values=("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows"),
+    **GLOBAL,
 )
 def pgi2_bound(
     attributions,
@@ -107,96 +94,74 @@ def pgi2_bound(
 ) -> pd.DataFrame:
     """PGI^2 of rankings of many features as a share of the largest, or of an upper bound of it.
 
-    Returns
-    -------
-    DataFrame
-        One row a sigma and ranking: ``sigma_metric``, ``ranking``; ``value``, the mean PGI^2 over
-        the mean of the bounds, which is at most the share of the largest PGI^2; ``median`` and
-        ``quantile5`` (5 %) of the rows' own shares, 1 where the bound is 0; ``pgi2`` and
-        ``largest``, the two means; ``exact``, the share of the rows whose bound is the largest
-        PGI^2 itself; ``n_rows``.
+    One row a sigma and ranking: ``value``, the mean PGI^2 over the mean of the bounds, which is at
+    most the share of the largest PGI^2; ``pgi2`` and ``largest``, the two means; ``exact``, the
+    share of the rows whose bound is the largest PGI^2 itself.
     """
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X = forest.prepare(data.X)[:n_rows]
     for sigma in sigmas:
         best = largest_pgi2(forest, X, scale=sigma, searched=searched)
         for name, gap in exact_gaps(forest, X, ranked, sigma).items():
-            share, mean_share = _shares(gap, best.upper)
-            row = {"ranking": name, "sigma_metric": float(sigma), "value": mean_share}
-            row |= {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
+            row = {"ranking": name, "sigma_metric": float(sigma), **_share(gap, best.upper)[1]}
             row |= {"pgi2": gap.mean(), "largest": best.upper.mean()}
             rows.append(row | {"exact": best.exact.mean(), "n_rows": len(X)})
     return pd.DataFrame(rows)
 
 
 @declared(
-    KEYS=("ranking", "sigma_metric"),
-    VALUES=("value", "median", "quantile5", "least", "optimal", "first_best"),
-    IMPORTANCES=1,
-    SCORES="global",
+    "ranking",
+    "sigma_metric",
+    values=("value", "median", "quantile5", "least", "optimal", "first_best"),
+    **GLOBAL,
 )
 def pgi2_optimum(
     attributions, forest, data, sigmas: Sequence[NonNegative], n_rows: Count | None = None
 ) -> pd.DataFrame:
     """PGI^2 of rankings as a share of the largest of all orders, which gajewski2025 leaves open.
 
-    Returns
-    -------
-    DataFrame
-        One row a sigma and ranking: ``sigma_metric``, ``ranking``; ``value``, the mean PGI^2 over
-        the mean of the best; ``median``, ``quantile5`` (5 %) and ``least`` of the rows' own shares,
-        1 where the best is 0; ``optimal``, the share of the rows where the ranking is as good as
-        the best; ``first_best``, the share where no other single feature has a larger PG^2 than its
-        first; ``n_rows``. With more than 12 features nothing is measured: shares are NaN and
-        ``n_rows`` 0.
+    One row a sigma and ranking: ``value``, the mean PGI^2 over the mean of the best; ``optimal``,
+    the share of the rows where the ranking is as good as the best; ``first_best``, the share where
+    no other single feature has a larger PG^2 than its first. With more than 12 features nothing is
+    measured: shares are NaN and ``n_rows`` 0.
     """
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
-    X, small = forest.prepare(data.X)[:n_rows], forest.n_features <= MOST_FEATURES
+    if forest.n_features > MOST_FEATURES:
+        empty = dict.fromkeys(pgi2_optimum.VALUES, np.nan) | {"n_rows": 0}
+        keys = product(map(float, sigmas), ranked)
+        return pd.DataFrame([{"sigma_metric": s, "ranking": name} | empty for s, name in keys])
+    X, features = forest.prepare(data.X)[:n_rows], np.eye(forest.n_features, dtype=bool)
     for sigma in sigmas:
-        if small:
-            best = optimum.best_ranking(forest, X, scale=sigma).pgi2
-            gaps = exact_gaps(forest, X, ranked, sigma)
-            features = np.eye(forest.n_features, dtype=bool)
-            of_one = np.stack([pg2(forest, X, mask, scale=sigma) for mask in features], axis=1)
-        for name, ranking in ranked.items():
-            row = {"sigma_metric": float(sigma), "ranking": name}
-            row |= dict.fromkeys(pgi2_optimum.VALUES, np.nan) | {"n_rows": 0}
-            if small:
-                share, row["value"] = _shares(gaps[name], best)
-                row |= {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
-                row |= {"least": share.min(), "optimal": (share >= 1 - _NEAR).mean()}
-                first = np.take_along_axis(of_one, ranking[: len(X), :1], axis=1)[:, 0]
-                row["first_best"] = (first >= of_one.max(axis=1) * (1 - _NEAR)).mean()
-                row["n_rows"] = len(X)
-            rows.append(row)
+        best = optimum.best_ranking(forest, X, scale=sigma).pgi2
+        of_one = np.stack([pg2(forest, X, mask, scale=sigma) for mask in features], axis=1)
+        largest_of_one = of_one.max(axis=1)
+        for name, gap in exact_gaps(forest, X, ranked, sigma).items():
+            share, cells = _share(gap, best)
+            row = {"sigma_metric": float(sigma), "ranking": name, **cells, "least": share.min()}
+            row["optimal"] = (share >= 1 - _NEAR).mean()
+            first = np.take_along_axis(of_one, ranked[name][: len(X), :1], axis=1)[:, 0]
+            row["first_best"] = (first >= largest_of_one * (1 - _NEAR)).mean()
+            rows.append(row | {"n_rows": len(X)})
     return pd.DataFrame(rows)
 
 
-def _shares(gaps, best):
-    """Shares of the rows, 1 where the best is 0, and the share of the means."""
-    share = np.divide(gaps, best, out=np.ones_like(gaps), where=best > 0)
-    return share, gaps.mean() / best.mean() if best.any() else 1.0
+def _share(gap, largest):
+    """Shares of the largest gap, 1 where it is 0, and the cells of a table about them."""
+    share = np.divide(gap, largest, out=np.ones_like(gap), where=largest > 0)
+    value = gap.mean() / largest.mean() if largest.any() else 1.0
+    quantiles = {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
+    return share, {"value": value, **quantiles}
 
 
-@declared(
-    KEYS=("importance", "yardstick"), VALUES=("value", "exact"), IMPORTANCES=1, SCORES="global"
-)
+@declared("importance", "yardstick", values=("value", "exact"), **GLOBAL)
 def order_gaps(
-    attributions,
-    forest,
-    data,
-    sigma: NonNegative = 0.3,
-    n_rows: Count = 4,
-    searched: Count = 6,
+    attributions, forest, data, sigma: NonNegative = 0.3, n_rows: Count = 4, searched: Count = 6
 ) -> pd.DataFrame:
     """PGI^2 and PGU^2 of orders, of the output or of the probability of the predicted class.
 
-    Returns
-    -------
-    DataFrame
-        One row a measure and ``yardstick``: ``pgi2`` and ``pgu2``; ``pgi2_share``, the mean PGI^2
-        over the mean of the largest of all orders, or of its upper bound; ``exact``, the share of
-        rows whose bound is the largest itself.
+    One row a measure and ``yardstick``: ``pgi2``; ``pgu2``; ``pgi2_share``, the mean PGI^2 over the
+    mean of the largest of all orders, or of its upper bound. ``exact`` is the share of rows whose
+    bound is the largest itself.
     """
     X = forest.prepare(data.X)[:n_rows]
     orders, largest, exact = _rankings.row_orders(attributions, len(X)), 0.0, 0.0
@@ -213,22 +178,15 @@ def order_gaps(
             for name, values in gaps.items():
                 sums[yardstick][name] += values.sum()
     shares = {name: gap / largest if largest else 1.0 for name, gap in sums["pgi2"].items()}
-    means = {y: {name: gap / len(X) for name, gap in sums[y].items()} for y in sums}
-    return pd.concat(
-        [
-            _scores.table(values, yardstick=yardstick, exact=exact / len(X))
-            for yardstick, values in (means | {"pgi2_share": shares}).items()
-        ],
-        ignore_index=True,
-    )
+    tables = {y: {name: gap / len(X) for name, gap in sums[y].items()} for y in sums}
+    frames = [
+        _scores.table(values, yardstick=yardstick, exact=exact / len(X))
+        for yardstick, values in (tables | {"pgi2_share": shares}).items()
+    ]
+    return pd.concat(frames, ignore_index=True)
 
 
-@declared(
-    KEYS=("ranking", "other", "quantity", "sigma_metric"),
-    VALUES=("value",),
-    IMPORTANCES=1,
-    SCORES="global",
-)
+@declared("ranking", "other", "quantity", "sigma_metric", **GLOBAL)
 def pgi_agreement(
     attributions,
     forest,
@@ -240,49 +198,37 @@ def pgi_agreement(
 ) -> pd.DataFrame:
     """Agreement of absolute PGI, sampled as OpenXAI does, with exact PGI^2 under the same noise.
 
-    Parameters
-    ----------
-    n_samples : int
-        Samples for each row and number of features.
-    random_state : int
-        Of the samples. Rankings are compared on the same.
+    There are `n_samples` for each row and number of features, the same for all rankings. One row a
+    sigma, quantity, ``ranking`` and, if it is of two, ``other``. Quantities:
 
-    Returns
-    -------
-    DataFrame
-        ``sigma_metric``, ``quantity``, ``ranking``, ``other``, ``value``, ``n_rows``. Quantities:
-
-        - ``spearman``: correlation of the two over the rows, for one ranking; NaN if one of the two
-          is the same for all rows.
-        - ``alike``: for two rankings, the share of the rows in which both put the same one first,
-          or neither; ``n_rows`` are all.
-        - ``alike_unequal``: the same among the rows in which their PGI^2 differ.
-        - ``swapped``: for two rankings, the share of the rows in which the mean absolute gap puts
-          one first and the mean squared gap, of the same samples, the other.
+    - ``spearman``: correlation of the two over the rows, for one ranking; NaN if one of the two is
+      the same for all rows.
+    - ``alike``: for two rankings, the share of the rows in which both put the same one first, or
+      neither; ``n_rows`` are all.
+    - ``alike_unequal``: the same among the rows in which their PGI^2 differ.
+    - ``swapped``: for two rankings, the share of the rows in which the mean absolute gap puts one
+      first and the mean squared gap, of the same samples, the other.
     """
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X = forest.prepare(data.X)[:n_rows]
     for sigma in sigmas:
-        options = {"n_samples": n_samples, "random_state": random_state}
-        exact = exact_gaps(forest, X, ranked, sigma)
-        sampled, squared = (
-            {
-                name: gaps_by_k(
-                    forest, X, ranking[: len(X)], sigma, absolute=absolute, **options
-                ).mean(axis=1)
-                for name, ranking in ranked.items()
-            }
-            for absolute in (True, False)
-        )
+        exact, sampled, squared = exact_gaps(forest, X, ranked, sigma), {}, {}
+        for name, ranking in ranked.items():
+            rows_of = forest, X, ranking[: len(X)], sigma
+            options = {"n_samples": n_samples, "random_state": random_state}
+            sampled[name] = gaps_by_k(*rows_of, absolute=True, **options).mean(axis=1)
+            squared[name] = gaps_by_k(*rows_of, absolute=False, **options).mean(axis=1)
         quantities = [("spearman", a, "", _spearman(sampled[a], exact[a]), len(X)) for a in ranked]
         for a, b in combinations(ranked, 2):
             ours, theirs = _order(exact[a], exact[b]), _order(sampled[a], sampled[b])
             same_order, unequal = ours == theirs, ours != 0
-            quantities.append(("alike", a, b, same_order.mean(), len(X)))
             share = same_order[unequal].mean() if unequal.any() else np.nan
-            quantities.append(("alike_unequal", a, b, share, unequal.sum()))
             swapped = theirs * _order(squared[a], squared[b]) < 0
-            quantities.append(("swapped", a, b, swapped.mean(), len(X)))
+            quantities += [
+                ("alike", a, b, same_order.mean(), len(X)),
+                ("alike_unequal", a, b, share, unequal.sum()),
+                ("swapped", a, b, swapped.mean(), len(X)),
+            ]
         rows += [(float(sigma), *row) for row in quantities]
     columns = ["sigma_metric", "quantity", "ranking", "other", "value", "n_rows"]
     return pd.DataFrame(rows, columns=columns)

@@ -4,35 +4,23 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from reproduction.metrics import _rankings, declared
+from reproduction.metrics import GLOBAL, _rankings, declared
 from reproduction.parameters import Count, ImportanceName
 from splitcredit.prediction_gap.rankings import of_attribution, top_k_mask
 
 
-@declared(
-    KEYS=("ranking", "k"),
-    VALUES=("value", "tied"),
-    IMPORTANCES=1,
-    SCORES="global",
-    METHOD="pg2_greedy",
-)
+@declared("ranking", "k", values=("value", "tied"), METHOD="pg2_greedy", **GLOBAL)
 def topk_agreement(
     attributions, data, reference: ImportanceName | None = None, ks: Sequence[Count] = (1, 2, 3)
 ) -> pd.DataFrame:
     """Share of the rows whose first k features are, as a set, those of the reference.
 
     gajewski2025, table 2. The reference is by default the first importance; local ones rank by
-    absolute values, global ones by their values.
-
-    Returns
-    -------
-    DataFrame
-        One row a greedy ranking and k: ``ranking``, ``k``; ``value``; ``tied``, the share of the
-        rows in which another feature would have done as well in place k.
+    absolute values, global ones by their values. One row a greedy ranking and k: ``tied`` is the
+    share of the rows in which another feature would have done as well in place k.
     """
-    reference = _rankings.reference_of(attributions, reference)
-    ranked, rows = _rankings.rankings(attributions, len(data.X), reference), []
-    reference_ranking = ranked[_rankings.label(reference)]
+    ranked, reference = _rankings.compared(attributions, len(data.X), reference)
+    reference_ranking, rows = ranked[reference], []
     for name, greedy in _rankings.greedy(attributions).items():
         ranking, d = of_attribution(greedy), reference_ranking.shape[1]
         for k in ks:
@@ -42,26 +30,16 @@ def topk_agreement(
     return pd.DataFrame(rows, columns=["ranking", "k", "value", "tied"])
 
 
-@declared(
-    KEYS=("ranking", "quantity", "k", "arithmetic", "sigma"),
-    VALUES=("value",),
-    IMPORTANCES=1,
-    METHOD="pg2_greedy",
-)
+@declared("ranking", "quantity", "k", "arithmetic", "sigma", IMPORTANCES=1, METHOD="pg2_greedy")
 def ranking_changes(attributions) -> pd.DataFrame:
     """Compare greedy rankings of the same noise that were computed in different arithmetic.
 
-    Those of a sigma, a kind of noise and an output are compared with the first of them.
+    Those of a sigma, a kind of noise and an output are compared with the first of them. One row a
+    greedy ranking, place k and quantity, which is a share of the ``n_rows`` rows:
 
-    Returns
-    -------
-    DataFrame
-        One row a greedy ranking, place and quantity: ``ranking``, ``arithmetic``, ``sigma``,
-        ``quantity``, ``k``, ``value``, ``n_rows``. Quantities are shares of the rows:
-
-        - ``tied``: another feature would have done as well in place k;
-        - ``set``: the first k features are, as a set, others than in the first ranking;
-        - ``order``: they or their order are; at the last k that is the whole ranking.
+    - ``tied``: another feature would have done as well in place k;
+    - ``set``: the first k features are, as a set, others than in the first ranking;
+    - ``order``: they or their order are; at the last k that is the whole ranking.
     """
     first, rows = {}, []
     for name, greedy in _rankings.greedy(attributions).items():

@@ -21,10 +21,8 @@ CHUNK = 4096
 
 
 def check(load, n_pairs, counts) -> str:
-    """What is wrong with the sizes of a recipe; empty if there is nothing.
-
-    The data set is read only where there are few pairs: that takes longer than the check.
-    """
+    """What is wrong with the sizes of a recipe; empty if there is nothing."""
+    # The data set is read only where there are few pairs: that takes longer than the check.
     if n_pairs < 1000 and n_pairs < (n_features := load().X.shape[1]):
         return f"n_pairs: {n_pairs} is not allowed; expected at least the {n_features} features"
     rises = all(a < b for a, b in pairwise(counts))
@@ -42,46 +40,36 @@ def compute(
 ) -> pd.DataFrame:
     """NMAE of sampled PG^2 against the exact, by the number of samples.
 
-    Parameters
-    ----------
-    sigmas : sequence of float
-        Standard deviations of the normal noise, in units of the features.
-    n_pairs : int
-        Pairs of a row and a set of features; see `pairs`.
-    counts : sequence of int, rising
-        Numbers of samples. Estimates are nested: more samples begin with the fewer.
-    random_state : int
-        Of pairs and noise. Pairs and standardized noise are the same for all sigmas, pairs for both
-        methods; pairs share 64 independent streams of noise in turn.
+    `sigmas` are standard deviations of the normal noise, in units of the features; of the `n_pairs`
+    of a row and a set of features see `pairs`. `counts` of samples rise, and estimates are nested:
+    more samples begin with the fewer. Pairs and standardized noise are the same for all sigmas,
+    pairs for both methods; pairs share 64 independent streams of noise in turn.
 
-    Returns
-    -------
-    DataFrame
-        One row a sigma, method and count: ``sigma``, ``method`` (``mc``, ``halton``),
-        ``iterations``, ``value`` (NMAE), ``n_pairs`` drawn, ``exact_mean``, the mean exact PG^2 in
-        squared units of the prediction, ``zero_share``, the share of the exact PG^2 that are 0, and
-        ``standard_error`` of the NMAE: that of a ratio, from its spread over the 64 streams, as
-        pairs that share one are not independent; NaN if there are fewer than two.
+    One row a sigma, method (``mc``, ``halton``) and count, called ``iterations``: ``value``, the
+    NMAE; ``n_pairs`` drawn; ``exact_mean``, the mean exact PG^2 in squared units of the prediction;
+    ``zero_share``, the share of the exact PG^2 that are 0; ``standard_error`` of the NMAE: that of
+    a ratio, from its spread over the 64 streams, as pairs that share one are not independent; NaN
+    if there are fewer than two.
     """
     rows, sets = pairs(len(data.X), forest.n_features, n_pairs, random_state)
     X = forest.prepare(data.X)[rows]
-    exact = {
-        sigma: _in_chunks(
-            f"sigma {sigma}, exact", len(X), lambda i, s=sigma: pg2(forest, X[i], sets[i], scale=s)
-        )
-        for sigma in sigmas
-    }
-    frames = {}
+
+    def exact_of(chunk, scale):
+        return pg2(forest, X[chunk], sets[chunk], scale=scale)
+
+    def sampled(chunk, **noise):
+        numbers = np.arange(chunk.start, chunk.stop)
+        return pg2_sampled(forest, X[chunk], sets[chunk], counts, numbers=numbers, **noise)
+
+    n, frames = len(X), {}
+    exact = {s: _in_chunks(f"sigma {s}, exact", n, exact_of, scale=s) for s in sigmas}
     for method in METHODS:
         noise = np.random.SeedSequence(random_state).generate_state(2).tolist()
         pool = noise_pool(method, forest.n_features, max(counts), N_STREAMS, noise)
         print(f"sampling_error: noise {method}, {pool.nbytes >> 20} MB", flush=True)
         for sigma in sigmas:
-            estimates = _in_chunks(
-                f"sigma {sigma}, {method}",
-                len(X),
-                lambda i, s=sigma, p=pool: _sampled(forest, X, sets, i, counts, s, p),
-            )
+            label = f"sigma {sigma}, {method}"
+            estimates = _in_chunks(label, n, sampled, scale=sigma, pool=pool)
             frames[sigma, method] = _frame(sigma, method, counts, estimates, exact[sigma])
         del pool
     order = [(sigma, method) for sigma in sigmas for method in METHODS]
@@ -89,11 +77,7 @@ def compute(
 
 
 def pairs(n_rows: int, n_features: int, n_pairs: int, random_state: int = 0):
-    """Pairs of a row, int64 (n,), and a set of features, bool (n, n_features); sizes rise.
-
-    Rows are drawn uniformly, and sets from those of their size, ``n_pairs // n_features`` of each
-    size 1, 2, ..., n_features.
-    """
+    """Pairs of a row, drawn uniformly, and a set of features: as many of each size, which rises."""
     if n_pairs < n_features:
         raise ValueError(f"n_pairs is {n_pairs}: at least one a size, {n_features}")
     random = np.random.default_rng(random_state)
@@ -103,20 +87,13 @@ def pairs(n_rows: int, n_features: int, n_pairs: int, random_state: int = 0):
     return rows, places < sizes[:, None]
 
 
-def _in_chunks(label, n, compute):
+def _in_chunks(label, n, compute, **options):
     """Results for slices of n pairs, joined, with a line of progress for each."""
     results = []
     for start in range(0, n, CHUNK):
-        results.append(compute(slice(start, min(n, start + CHUNK))))
+        results.append(compute(slice(start, min(n, start + CHUNK)), **options))
         print(f"sampling_error: {label}, {min(n, start + CHUNK)} of {n} pairs", flush=True)
     return np.concatenate(results)
-
-
-def _sampled(forest, X, sets, chunk, counts, sigma, pool):
-    numbers = np.arange(chunk.start, chunk.stop)
-    return pg2_sampled(
-        forest, X[chunk], sets[chunk], counts, scale=sigma, numbers=numbers, pool=pool
-    )
 
 
 def _frame(sigma, method, counts, estimates, exact):
@@ -128,10 +105,7 @@ def _frame(sigma, method, counts, estimates, exact):
 
 
 def standard_errors(estimates, exact) -> np.ndarray:
-    """Standard errors of the NMAE of each count, as a ratio of sums over streams, (n_counts,).
-
-    `estimates` are (n_pairs, n_counts), `exact` (n_pairs,).
-    """
+    """Standard errors of the NMAE of each count, as a ratio of sums over streams."""
     stream = np.arange(len(exact)) % N_STREAMS
     n = min(N_STREAMS, len(exact))
     if n < 2:

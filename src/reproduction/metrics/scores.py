@@ -1,7 +1,7 @@
 """Metrics of scores: over all rows and of each, and what they make of what is known.
 
 ``importances`` are the measures that are taken, by default all, or all that explain rows by one
-output.
+output. Where a value makes no sense it is NaN, and ``why_empty`` says why.
 """
 
 from collections.abc import Sequence
@@ -11,42 +11,26 @@ import pandas as pd
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from reproduction.metrics import _scores, declared
-from reproduction.parameters import Count, ImportanceName, Natural
+from reproduction.metrics import GLOBAL, LOCAL, _scores, declared
+from reproduction.parameters import Count, ImportanceNames, Natural, Pairs
 from splitcredit.results.attribution import Importance
 
 # Why a cell is empty.
-GLOBAL = "one number a feature: there is no row whose prediction it could add up to"
+NO_ROWS = "one number a feature: there is no row whose prediction it could add up to"
 UNKNOWN = "nobody knows which features of these data are noise"
 NOT_NULL = "some of the features tell the outcome"
 NULL = "no feature tells the outcome"
 
 
-@declared(
-    KEYS=("importance", "feature"),
-    VALUES=("value", "standard_error"),
-    IMPORTANCES=1,
-    SCORES="global",
-)
+@declared("importance", "feature", values=("value", "standard_error"), **GLOBAL)
 def global_scores(
-    attributions,
-    data,
-    importances: list[ImportanceName] | None = None,
-    normalize: bool = True,
+    attributions, data, importances: ImportanceNames = None, normalize: bool = True
 ) -> pd.DataFrame:
     """Global scores of every feature: mean absolute values of measures that explain rows.
 
-    Parameters
-    ----------
-    normalize : bool
-        Whether scores are divided by the sum of their absolute values; where all are 0, as of
-        trees that never split, they stay 0.
-
-    Returns
-    -------
-    DataFrame
-        One row a measure and feature: ``importance``, ``feature``, ``value`` and
-        ``standard_error`` (0 where nothing is sampled).
+    One row a measure and feature; ``standard_error`` is 0 where nothing is sampled. To `normalize`
+    is to divide scores by the sum of their absolute values; where all are 0, as of trees that never
+    split, they stay 0.
     """
     frames = []
     for name in importances or attributions:
@@ -67,33 +51,18 @@ def check_samples(load, samples) -> str:
     return f"samples: there is no row {beyond[0]}; {there_are}" if beyond else ""
 
 
-@declared(
-    KEYS=("importance", "feature", "sample"),
-    VALUES=("value",),
-    IMPORTANCES=1,
-    SCORES="local",
-    check=check_samples,
-)
+@declared("importance", "feature", "sample", check=check_samples, **LOCAL)
 def local_scores(
-    attributions, data, samples: list[Natural], importances: list[ImportanceName] | None = None
+    attributions, data, samples: list[Natural], importances: ImportanceNames = None
 ) -> pd.DataFrame:
     """Local scores of chosen rows, each row divided by the sum of its absolute scores.
 
-    Parameters
-    ----------
-    samples : list of int
-        Numbers of the rows, from 0.
-
-    Returns
-    -------
-    DataFrame
-        One row a measure, sample and feature: ``importance``, ``sample``, ``predicted`` (number of
-        the class that is explained; NaN if the measure explains the same output for all rows),
-        ``feature``, ``value``; absolute values add up to 1 over the features.
+    One row a measure, feature and sample: `samples` are numbers of rows, from 0. ``predicted`` is
+    the number of the class that is explained, NaN if it is the same output for all rows.
     """
     frames = []
-    for name in _scores.local_names(attributions, importances):
-        rows = _scores.local_scores(attributions, name)[samples]
+    for name, of_all in _scores.local_tables(attributions, importances).items():
+        rows = of_all[samples]
         total = np.abs(rows).sum(axis=1, keepdims=True)
         shares = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
         n, p = rows.shape
@@ -105,27 +74,18 @@ def local_scores(
     return pd.concat(frames, ignore_index=True)
 
 
-@declared(
-    KEYS=("importance", "feature", "sample"), VALUES=("value", "x"), IMPORTANCES=1, SCORES="local"
-)
-def local_values(
-    attributions, data, importances: list[ImportanceName] | None = None
-) -> pd.DataFrame:
-    """Local scores of every row as they are, beside the values of the features.
+@declared("importance", "feature", "sample", values=("value", "x"), **LOCAL)
+def local_values(attributions, data, importances: ImportanceNames = None) -> pd.DataFrame:
+    """Local scores of every row as they are, and as ``x`` the value of the feature.
 
-    Returns
-    -------
-    DataFrame
-        One row a measure, sample and feature: ``importance``, ``sample``, ``feature``, ``x``, the
-        feature's value, and ``value``.
+    One row a measure, sample and feature.
     """
     n, p = data.X.shape
     rows = {"sample": np.repeat(np.arange(n), p), "feature": np.tile(data.feature_names, n)}
     rows["x"] = data.X.ravel()
     frames = []
-    for name in _scores.local_names(attributions, importances):
-        values = _scores.local_scores(attributions, name).ravel()
-        frames.append(pd.DataFrame({"importance": name, **rows, "value": values}))
+    for name, values in _scores.local_tables(attributions, importances).items():
+        frames.append(pd.DataFrame({"importance": name, **rows, "value": values.ravel()}))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -139,44 +99,32 @@ def check_relevance(load, among) -> str:
     return f"among: {beyond[0]} is not allowed; expected at most {n_features}" if beyond else ""
 
 
-@declared(
-    KEYS=("importance", "among"),
-    VALUES=("value",),
-    IMPORTANCES=1,
-    SCORES="global",
-    check=check_relevance,
-)
+@declared("importance", "among", check=check_relevance, **GLOBAL)
 def relevance_auc(
     attributions,
     data,
-    importances: list[ImportanceName] | None = None,
+    importances: ImportanceNames = None,
     among: Sequence[Count | None] = (None,),
-    less: list[tuple[ImportanceName, ImportanceName]] | None = None,
+    less: Pairs | None = None,
 ) -> pd.DataFrame:
     """Area under the ROC curve of global scores, relevant features against noise.
 
-    Parameters
-    ----------
-    among : list of int or None
-        Numbers of features that are compared, from the first on; None for all.
-    less : list of [str, str], optional
-        Pairs of measures: the scores are those of the first less those of the second. With pairs,
-        no other measure is taken by default.
+    One row a measure and entry of `among`, the numbers of features that are compared, from the
+    first on; None for all. ValueError if these are not of both kinds, or there are fewer.
 
-    Returns
-    -------
-    DataFrame
-        One row a measure and entry of `among`: ``importance``, ``among``, ``value``. A pair is
-        named "A less B".
-
-    Raises
-    ------
-    ValueError
-        If no feature is relevant, or all are, or there are fewer features than `among` says.
+    `less` are pairs of measures: the scores are those of the first less those of the second, under
+    the name "A less B". With pairs, no other measure is taken by default.
     """
-    relevant = np.isin(np.arange(data.X.shape[1]), data.relevant)
-    rows = []
-    for name, scores in _scores_and_differences(attributions, importances, less or []):
+
+    def scores_of(name):
+        return _scores.global_scores(attributions[name])[0]
+
+    if importances is None:
+        importances = [] if less else [*attributions]
+    compared = [(name, scores_of(name)) for name in importances]
+    compared += [(f"{a} less {b}", scores_of(a) - scores_of(b)) for a, b in less or []]
+    relevant, rows = np.isin(np.arange(data.X.shape[1]), data.relevant), []
+    for name, scores in compared:
         for first in among:
             n = len(scores) if first is None else first
             if n > len(scores):
@@ -190,33 +138,14 @@ def relevance_auc(
     return pd.DataFrame(rows, columns=["importance", "among", "value"])
 
 
-def _scores_and_differences(attributions, importances, pairs):
-    """Name and scores of every measure, then of every pair."""
-    if importances is None:
-        importances = [] if pairs else attributions
-    for name in importances:
-        yield name, _scores.global_scores(attributions[name])[0]
-    for pair in pairs:
-        first, second = (_scores.global_scores(attributions[name])[0] for name in pair)
-        yield " less ".join(pair), first - second
-
-
-@declared(KEYS=("importance", "yardstick"), VALUES=("value",), IMPORTANCES=1, SCORES="global")
+@declared("importance", "yardstick", **GLOBAL)
 def known_truth(attributions, data, training, null: bool = False) -> pd.DataFrame:
     """Separation, power and bias of global scores where it is known which features are noise.
 
-    Parameters
-    ----------
-    null : bool
-        Whether it is known that no feature tells the outcome.
-
-    Returns
-    -------
-    DataFrame
-        One row a measure and ``yardstick``: ``auc``, the area under the ROC curve, relevant
-        features against noise; ``power``, the share of relevant features among as many that come
-        first; ``bias``, Spearman's correlation of scores and numbers of values where all is noise,
-        0 if all scores are equal. A value that makes no sense is NaN, and ``why_empty`` says why.
+    One row a measure and ``yardstick``: ``auc``, the area under the ROC curve, relevant features
+    against noise; ``power``, the share of relevant features among as many that come first;
+    ``bias``, Spearman's correlation of scores and numbers of values where all is noise, 0 if all
+    scores are equal. `null` says that it is known that no feature tells the outcome.
     """
     relevant = np.isin(np.arange(data.X.shape[1]), data.relevant)
     n_values = [len(np.unique(column)) for column in training.X.T]
@@ -244,15 +173,11 @@ def _correlation(n_values, scores):
     return 0.0 if len(set(n_values)) < 2 or np.ptp(scores) == 0 else spearmanr(n_values, scores)[0]
 
 
-@declared(KEYS=("importance",), VALUES=("value",), IMPORTANCES=1)
+@declared("importance", IMPORTANCES=1)
 def additivity(attributions, forest, data) -> pd.DataFrame:
     """Mean distance of baseline and attributions from the prediction.
 
-    Returns
-    -------
-    DataFrame
-        One row a measure, in standard deviations of the predictions. For a measure that is not of
-        the prediction the value is NaN, and ``why_empty`` says why.
+    One row a measure, in standard deviations of the predictions.
     """
     predicted = forest.predict(data.X)
     errors, reasons = {}, []
@@ -264,7 +189,7 @@ def additivity(attributions, forest, data) -> pd.DataFrame:
 
 def _why_empty(computed, forest):
     if isinstance(computed, Importance):
-        return GLOBAL
+        return NO_ROWS
     if computed.output_names[0] in ("predicted", *forest.output_names):
         return ""
     return f"it is about {computed.output_names[0]}, not about the prediction"

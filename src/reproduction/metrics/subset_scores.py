@@ -32,20 +32,9 @@ REQUIRES = ("forest", "classifier")
 def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.DataFrame:
     """Scores of every feature, from a forest with splits by subsets of categories.
 
-    Parameters
-    ----------
-    training : Dataset
-        Two classes, 0 and 1. Features with whole numbers only are categories.
-    estimator : unfitted RandomForestClassifier
-        Has the `n_estimators`, `max_features` and `random_state` of the forests.
-    random_state : int
-        Seed of the permutation of AIR.
-
-    Returns
-    -------
-    DataFrame
-        One row a measure and feature: ``importance``, ``feature`` and ``value``, in rows times
-        impurity; and the numbers of `single_children`.
+    The classes are 0 and 1; features with whole numbers only are categories. The estimator is a
+    RandomForestClassifier, and `random_state` is of the permutation of AIR. One row a measure and
+    feature, in rows times impurity; and the numbers of `single_children`.
     """
     X, y = np.asarray(training.X), np.asarray(training.y)
     scores = _scores(X, y, estimator, SETTINGS, "forest")

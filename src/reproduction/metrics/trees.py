@@ -16,16 +16,12 @@ from splitcredit.results.attribution import Importance
 SINGLE_CHILDREN = "single_children"
 
 
-@declared(KEYS=("feature", "depth"), VALUES=("value", "splits"))
+@declared("feature", "depth", values=("value", "splits"))
 def mdi_by_depth(attributions, forest, data) -> pd.DataFrame:
-    """Splits and impurity decreases of every feature at every depth.
+    """Splits and impurity decreases of every feature at every depth, 0 at the roots.
 
-    Returns
-    -------
-    DataFrame
-        One row a depth (0 at the roots) and feature: ``depth``, ``feature``, ``splits``,
-        their mean number in a tree, and ``value``, the mean over the trees of their decreases, in
-        rows times impurity. Over all depths, ``value`` adds up to MDI.
+    ``splits`` is their mean number in a tree, and ``value`` the mean over the trees of their
+    decreases, in rows times impurity. Over all depths, ``value`` adds up to MDI.
     """
     f, rows = forest, []
     weighted = f.cover * f.impurity
@@ -43,18 +39,13 @@ def mdi_by_depth(attributions, forest, data) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-@declared(KEYS=("importance", "feature"), VALUES=("value",))
+@declared("importance", "feature")
 def single_children(attributions, forest, training) -> pd.DataFrame:
     """Number of children with one out-of-bag row, whose impurity n / (n - 1) cannot correct.
 
     A child counts if the node that was split has more rows: if it has no other, its own impurity is
-    not corrected either, and the split changes nothing.
-
-    Returns
-    -------
-    DataFrame
-        One row a feature of a split: ``importance``, which is "single_children", ``feature``, and
-        ``value``, the mean number in a tree.
+    not corrected either, and the split changes nothing. One row a feature of a split, with the mean
+    number in a tree; ``importance`` is "single_children".
     """
     values = single_children_in_a_tree(forest, training.X, training.y)
     names = training.feature_names
@@ -70,17 +61,15 @@ def single_children_in_a_tree(forest, X, y) -> np.ndarray:
     return np.bincount(forest.feature[splits], n_single, forest.n_features) / forest.n_trees
 
 
+# Methods that walk along the path of a row in each tree.
+_OF_PATHS = ("saabas", "local_mdi", "mdi_oob", "ufi", "penalized_gini")
 # Method -> steps for a row, the leading term. T trees of L leaves and depth D on d features; n rows
 # are explained, and b are the background. A global measure's steps are divided among the rows.
 STEPS = {
     "random_order": lambda s, p: s["d"] / s["n"],
     "mdi": lambda s, p: 2 * s["T"] * s["L"] / s["n"],
     "splits": lambda s, p: 2 * s["T"] * s["L"] / s["n"],
-    "saabas": lambda s, p: s["T"] * s["D"],
-    "local_mdi": lambda s, p: s["T"] * s["D"],
-    "mdi_oob": lambda s, p: s["T"] * s["D"],
-    "ufi": lambda s, p: s["T"] * s["D"],
-    "penalized_gini": lambda s, p: s["T"] * s["D"],
+    **dict.fromkeys(_OF_PATHS, lambda s, p: s["T"] * s["D"]),
     "mda": lambda s, p: s["d"] * s["T"] * s["D"],
     "permutation": lambda s, p: p["n_repeats"] * s["d"] * s["T"] * s["D"],
     "air": lambda s, p: 2 * s["d"] * s["T"] * s["D"],
@@ -92,15 +81,12 @@ STEPS = {
 }
 
 
-@declared(KEYS=("importance",), VALUES=("steps",), IMPORTANCES=1)
+@declared("importance", values=("steps",), IMPORTANCES=1)
 def measures(attributions, forest, data, training) -> pd.DataFrame:
-    """Method, parameters and steps of every measure; the training rows are the background.
+    """Method, parameters (as JSON) and steps of every measure, and whether it is global.
 
-    Returns
-    -------
-    DataFrame
-        One row a measure: ``importance``; ``method``; ``parameters``, JSON; ``is_global``;
-        ``steps`` for a row, the leading term, NaN for a method that `STEPS` does not list.
+    ``steps`` are for a row, the leading term; NaN for a method that `STEPS` does not list. The
+    training rows are the background.
     """
     is_leaf, n_trees = forest.feature < 0, len(forest.tree_offsets) - 1
     sizes = {"T": n_trees, "L": is_leaf.sum() / n_trees, "d": forest.n_features}
@@ -129,22 +115,16 @@ def tree_depths(forest) -> np.ndarray:
     return np.maximum.reduceat(node_depths(forest), forest.tree_offsets[:-1])
 
 
-@declared(KEYS=("quantity",), VALUES=())
+@declared("quantity", values=())
 def model_card(attributions, forest, data, training) -> pd.DataFrame:
-    """Size, errors and hash of a regression model, and how often greedy rankings tie.
+    """Size, errors and hash of a regression model, and how often greedy rankings tie, as text.
 
-    Returns
-    -------
-    DataFrame
-        ``quantity`` and ``value``, which is text:
-
-        - ``n_trees``, ``nodes`` (with leaves), ``leaves``; ``distinct_thresholds``: pairs of a
-          feature and a threshold in single precision;
-        - ``test_rmse``, ``training_rmse``: of predictions in single precision; ``target_sd``:
-          standard deviation (of the population) of the test's target; six digits each;
-        - ``dump_sha256``: see `dump`;
-        - ``tied_share NAME``: of a ranking of the method ``pg2_greedy``, the share of the rows with
-          a tie.
+    - ``n_trees``, ``nodes`` (with leaves), ``leaves``; ``distinct_thresholds``: pairs of a feature
+      and a threshold in single precision;
+    - ``test_rmse``, ``training_rmse``: of predictions in single precision; ``target_sd``: standard
+      deviation (of the population) of the test's target; six digits each;
+    - ``dump_sha256``: see `dump`;
+    - ``tied_share NAME``: of a ranking of the method ``pg2_greedy``, the share of rows with a tie.
     """
     if forest.n_outputs != 1:
         raise ValueError(f"model_card: the model has {forest.n_outputs} outputs, expected 1")

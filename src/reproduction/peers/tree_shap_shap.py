@@ -1,16 +1,13 @@
 """Path-dependent TreeSHAP by the C extension of shap."""
 
-from typing import Literal
-
 import numpy as np
 
-from reproduction.parameters import Natural
-from reproduction.peers import _results
+from reproduction.peers.packages import Output, attribution
 
 REQUIRES = ("model",)
 
 
-def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicted"):
+def explain(model, forest, X, output: Output = "predicted"):
     """SHAP values of a class, or of a regression."""
     import shap
 
@@ -22,9 +19,8 @@ def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicte
     explainer = shap.TreeExplainer(shap_model, feature_perturbation="tree_path_dependent")
     values = explainer.shap_values(rows, check_additivity=False)
     values = np.reshape(values, (*rows.shape, -1))
-    return _results.attribution(
-        values, forest, "tree_shap_shap", output, "shap", "float64", model, rows
-    )
+    by = "tree_shap_shap", "shap", "float64"
+    return attribution(values, forest, *by, output, model, rows)
 
 
 def _trees(forest):
