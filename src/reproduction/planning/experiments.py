@@ -36,15 +36,13 @@ def check_sweep(config: dict, name: str) -> None:
 def _n_points(block, place):
     """Number of points, which are not listed, as a line may name billions; and the longest axis."""
     way = next(way for way in ("grid", "zip", "random") if way in block)
-    axes, place = block[way], f"{place}.{way}"
-    if way == "random":
-        axes, place = axes["axes"], f"{place}.axes"
-    sizes = {axis: _size(spec, f"{place}.{axis}") for axis, spec in axes.items()}
+    at = f"{place}.random.axes" if way == "random" else f"{place}.{way}"
+    sizes = {axis: _size(values, f"{at}.{axis}") for axis, values in sweep.axes_of(block).items()}
     longest = max(sizes, key=sizes.__getitem__)
     for axis, size in sizes.items():
         if way == "zip" and size not in (1, sizes[longest]):
             raise ConfigError(
-                f"{place}.{axis}: {size} values beside {sizes[longest]}; give every axis one value "
+                f"{at}.{axis}: {size} values beside {sizes[longest]}; give every axis one value "
                 "or equally many"
             )
     if way == "random":
@@ -53,23 +51,21 @@ def _n_points(block, place):
     return n_points, f"{longest} has {sizes[longest]}"
 
 
-def _size(spec, place):
+def _size(values, place):
     """Number of values of an axis; an interval counts as one."""
-    if isinstance(spec, list):
-        return len(spec)
-    if isinstance(spec, dict) and "first" in spec:
-        if spec["last"] < spec["first"]:
+    if isinstance(values, dict):
+        ((kind, (low, high)),) = values.items()
+        if low > high:
             raise ConfigError(
-                f"{place}: first is {spec['first']} and last is {spec['last']}; "
-                "expected a last that is not below first"
+                f"{place}.{kind}: {[low, high]} is not allowed; expected the lower end first"
             )
-        return (spec["last"] - spec["first"]) // spec.get("step", 1) + 1
-    for kind, ends in spec.items() if isinstance(spec, dict) else ():
-        if ends[0] > ends[1]:
-            raise ConfigError(
-                f"{place}.{kind}: {ends} is not allowed; expected the lower end first"
-            )
-    return 1
+        return 1
+    if not values:
+        raise ConfigError(
+            f"{place}: first is {values.start} and last is {values.stop - 1}; "
+            "expected a last that is not below first"
+        )
+    return len(values)
 
 
 def _check_axes(config, experiment, axes, place):

@@ -83,7 +83,7 @@ def swept(experiment: dict) -> dict[str, list]:
     axes: dict[str, list] = {}
     for block in experiment["sweep"]:
         for axis, values in sweep.axes_of(block).items():
-            axes.setdefault(axis, []).extend(_listed(values))
+            axes.setdefault(axis, []).extend([values] if _is_interval(values) else values)
     return axes
 
 
