@@ -188,31 +188,33 @@ def _settings(experiment, axes):
 
 def _point(config, experiment, axes, batch_size, computed):
     settings = _settings(experiment, axes)
-    over_of = by_owner(settings)
-
-    def recipe(kind, name):
-        over = over_of.get(owner(kind, name), {})
-        return {**config[KINDS[kind][0]][name], **over}, over
-
-    run = _run(settings, *(recipe(kind, settings[kind]) for kind in ("data", "model")))
+    overs = by_owner(settings)
+    run = _run(
+        settings, *(recipe(config, overs, kind, settings[kind]) for kind in ("data", "model"))
+    )
     # Points that set the same of importances and metrics share what is computed.
-    of_measures = {name: over for name, over in over_of.items() if "." in name}
-    text = canonical(of_measures) if of_measures else ""
+    text = canonical({name: over for name, over in overs.items() if "." in name})
     if text not in computed:
-        computed[text] = _computed(experiment, recipe)
+        computed[text] = _computed(config, experiment, overs)
     return Point(axes, run, *computed[text], batch_size)
 
 
-def _computed(experiment, recipe):
+def recipe(config: dict, overs: dict, kind: str, name: str) -> tuple[dict, dict]:
+    """A recipe with what settings by owner lay on it, see `by_owner`, and that alone."""
+    over = overs.get(owner(kind, name), {})
+    return config[KINDS[kind][0]][name] | over, over
+
+
+def _computed(config, experiment, overs):
     """Importances and metrics of a point, by name: the file name and the recipe of each."""
     importances, measured = {}, {}
     for name in experiment["importances"]:
-        complete, over = recipe("importance", name)
+        complete, over = recipe(config, overs, "importance", name)
         importances[name] = (_file(name, over, between="+"), complete)
         measured |= {f"{name}.{k}": v for k, v in over.items()}
     metrics = {}
     for name in experiment["metrics"]:
-        complete, over = recipe("metric", name)
+        complete, over = recipe(config, overs, "metric", name)
         metrics[name] = (_file(name, over | measured, between="+"), complete)
     return importances, metrics
 
