@@ -47,9 +47,8 @@ class Basis:
     ``rounding``: ours must round to the printed text. ``monte-carlo``: ours may differ by `k` times
     `standard_error`, unless this is more than `ceiling` times the printed value: draws that scatter
     so much compare nothing. ``seeds``: the printed value and ours must lie between `low` and
-    `high`. These are the least and the largest of ours over other seeds, a range that over n seeds
-    holds another draw with probability (n - 1) / (n + 1); or the ends of an interval that holds
-    95 % of ours.
+    `high`: the least and the largest of ours over n other seeds, a range that holds another draw
+    with probability (n - 1) / (n + 1), or the ends of an interval that holds 95 % of ours.
     """
 
     kind: str = "rounding"
@@ -141,12 +140,9 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     """The judging rules that hold for a cell, later ones over earlier ones.
 
     Each rule may name a ``variant`` and ``where`` (values of the cell). Its other keys are those
-    that it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, ``expected``, ``incomparable``,
-    why the cells cannot be compared, ``ceiling``, see `Basis`, and ``read``, what a misprint is
-    read as, with its ``reason``.
-
-    ``expected`` has the two ends of the range in which the cause predicts our value: each a number,
-    null for an open end, ``printed``, or the name of a column of the artefact's table.
+    that it sets: see the section on claims of ``config/README.md``. There are also ``ceiling``, see
+    `Basis`; ``incomparable``, why the cells cannot be compared; and ``always``, for a cause that is
+    told of a value that agrees, too.
     """
     keys = parse_cell(cell)
     merged: dict = {}
@@ -177,22 +173,26 @@ def judge(
     outside a range that a rule gives. ValueError if a cell is not in the table exactly once, or a
     rule expects a column that is not there.
     """
-    variants = list(dict.fromkeys(row.get("variant", "published") for row in table))
     claims = []
-    for variant in variants:
+    for variant in dict.fromkeys(row.get("variant", "published") for row in table):
         rows = [row for row in table if row.get("variant", variant) == variant]
         for line in printed:
             cell, text = line["cell"], line["printed"]
             row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
             rule = rules_for(rules, variant, cell)
             read = rule.get("read", text)
-            claim = {**_claim(read, row, rule, incomparable), "printed": text}
-            place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
-            claim = {**place, **claim, "data": data, "counts": COUNTS}
+            claim = _claim(paper, artefact, variant, cell, printed=text, data=data)
+            claim |= _judged(read, row, rule, incomparable)
             expected = _expected(rule.get("expected"), read, row)
             ours = _number(row["value"]) if expected else math.nan
             claims.append(_explained(claim, ours, expected, None))
     return claims
+
+
+def _claim(paper, artefact, variant, cell, **values):
+    """A row of the claims table, in which nothing else is said."""
+    place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
+    return dict.fromkeys(COLUMNS, "") | place | {"counts": COUNTS} | values
 
 
 def _expected(ends, printed, row):
@@ -267,12 +267,11 @@ def judge_statements(
     claims = []
     for finding in findings:
         cell, kind, variant = finding["statement"], finding["kind"], finding["variant"]
+        basis, reason = finding["basis"], finding["reason"]
         place = f"{paper}/{artefact}, {cell}, {variant}"
-        if finding["basis"] not in BASES:
-            raise ValueError(
-                f"{place}: basis {finding['basis']!r}: expected one of {', '.join(BASES)}"
-            )
-        if finding["basis"] == OUR_READING and not finding["reason"]:
+        if basis not in BASES:
+            raise ValueError(f"{place}: basis {basis!r}: expected one of {', '.join(BASES)}")
+        if basis == OUR_READING and not reason:
             raise ValueError(f"{place}: a limit that was chosen needs a reason")
         rule = rules.get(cell, {})
         rule = {**rule, **rule.get("variants", {}).get(variant, {})}
@@ -280,24 +279,23 @@ def judge_statements(
         judged = None if incomparable else value
         outcome = statement_verdict(judged, finding["limit"], kind, interval)
         explain = outcome in ("differs", "undecided") or value is None
-        claim = {
-            "paper": paper,
-            "artefact": artefact,
-            "variant": variant,
-            "cell": cell,
-            "printed": statements[cell],
-            "ours": finding["measured"] + ("" if value is None else f": {value:.4g}"),
-            "interval": _interval(interval),
-            "tolerance": f"{kind} {finding['limit']:.10g}",
-            "expected": "",
-            "basis": finding["basis"],
-            "reason": finding["reason"],
-            "verdict": outcome,
-            "cause": rule.get("cause", "") if explain else incomparable or "",
-            "test": rule.get("test", ""),
-            "data": data,
-            "counts": finding["counts"],
-        }
+        claim = _claim(
+            paper,
+            artefact,
+            variant,
+            cell,
+            printed=statements[cell],
+            ours=finding["measured"] + ("" if value is None else f": {value:.4g}"),
+            interval=_interval(interval),
+            tolerance=f"{kind} {finding['limit']:.10g}",
+            basis=basis,
+            reason=reason,
+            verdict=outcome,
+            cause=rule.get("cause", "") if explain else incomparable or "",
+            test=rule.get("test", ""),
+            data=data,
+            counts=finding["counts"],
+        )
         claims.append(_explained(claim, value, finding["expected"], finding["possible"]))
     return claims
 
@@ -407,24 +405,21 @@ def _number(text):
     return math.nan if text in ("", None) else float(text)
 
 
-def _claim(text, row, rule, incomparable):
-    """What is judged of one printed value, without its place."""
-    empty = dict.fromkeys(("interval", "tolerance", "expected", "reason", "cause", "test"), "")
-    claim = {"printed": text, "ours": row["value"], **empty}
+def _judged(text, row, rule, incomparable):
+    """What is found of one printed value, which is read as a text."""
+    found = {"ours": row["value"], "test": rule.get("test", "")}
     if "incomparable" in rule:
-        reason = {"cause": rule["incomparable"], "test": rule.get("test", "")}
-        return claim | {"basis": "rounding", "verdict": "not comparable", **reason}
+        cause = rule["incomparable"]
+        return {**found, "basis": "rounding", "verdict": "not comparable", "cause": cause}
     kind = rule.get("basis", "rounding")
     needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
     of_rule = {name: rule[name] for name in ("k", "ceiling") if name in rule}
     basis = Basis(kind, **of_rule, **{n: _number(row[n]) for n in needed})
     outcome = verdict(text, None if incomparable else row["value"], basis)
-    explain = outcome in ("differs", "not comparable") or rule.get("always", False)
-    return claim | {
-        "tolerance": tolerance(text, basis),
-        "basis": kind,
-        "reason": rule.get("reason", ""),
-        "verdict": outcome,
-        "cause": incomparable or (rule.get("cause", "") if explain else ""),
-        "test": "" if incomparable or not explain else rule.get("test", ""),
-    }
+    found |= {"basis": kind, "tolerance": tolerance(text, basis), "verdict": outcome}
+    found["reason"] = rule.get("reason", "")
+    if incomparable:
+        return {**found, "cause": incomparable, "test": ""}
+    if outcome in ("differs", "not comparable") or rule.get("always", False):
+        return {**found, "cause": rule.get("cause", "")}
+    return {**found, "test": ""}
