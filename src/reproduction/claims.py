@@ -372,11 +372,7 @@ def is_statement(claim) -> bool:
 
 
 def _explained(claim, value, expected, possible):
-    """The claim with the range of its value, and unexplained where nothing predicts the value.
-
-    `expected` is the range that its cause predicts, `possible` the one of all such values; either
-    may be None.
-    """
+    """The claim with the range of its value, and unexplained where nothing predicts the value."""
     shown = possible if expected is None else expected
     predicts = expected is not None and not _covers(expected, possible)
     text = _interval(shown, digits=10)

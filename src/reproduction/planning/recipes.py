@@ -173,15 +173,10 @@ def _problem_of_model(name, parameter, value):
 
 
 def _repeated(name, parameter, value, hint):
-    """Values that a list has more than once, if each of its values has rows of its own.
-
-    Rows that are there twice would count as repeats, and intervals would be too narrow.
-    """
+    """Values that a list has more than once, if their rows would then count as repeats."""
     # As `ks` has a column `k`, and `sigmas` one `sigma_metric`.
     words = {word for column in constant("metric", name, "KEYS") for word in column.split("_")}
     has_rows = parameter in words or parameter.removesuffix("s") in words
-    if not isinstance(value, list) or not (
-        has_rows or named(hint, value, parameters.ImportanceName)
-    ):
-        return []
-    return [v for place, v in enumerate(value) if v in value[:place]]
+    if isinstance(value, list) and (has_rows or named(hint, value, parameters.ImportanceName)):
+        return [v for place, v in enumerate(value) if v in value[:place]]
+    return []

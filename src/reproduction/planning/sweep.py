@@ -136,11 +136,8 @@ def batches(points: list[Point], default: int) -> list[list[Run]]:
 
 
 def _combinations(block, name, most_repeats=None):
-    """Axes of every point of a block; of the repeats only the first so many, if a number is given.
-
-    Draws of a ``random`` block are no repeats.
-    """
-    if "random" in block:
+    """Axes of every point of a block; of the repeats only the first so many, if a number is given."""
+    if "random" in block:  # Draws are no repeats.
         yield from _draws(block["random"], name)
         return
     axes = axes_of(block)
@@ -189,9 +186,8 @@ def _settings(experiment, axes):
 def _point(config, experiment, axes, batch_size, computed):
     settings = _settings(experiment, axes)
     overs = by_owner(settings)
-    run = _run(
-        settings, *(recipe(config, overs, kind, settings[kind]) for kind in ("data", "model"))
-    )
+    data, model = (recipe(config, overs, kind, settings[kind]) for kind in ("data", "model"))
+    run = _run(settings, data, model)
     # Points that set the same of importances and metrics share what is computed.
     text = canonical({name: over for name, over in overs.items() if "." in name})
     if text not in computed:
@@ -208,6 +204,7 @@ def recipe(config: dict, overs: dict, kind: str, name: str) -> tuple[dict, dict]
 def _computed(config, experiment, overs):
     """Importances and metrics of a point, by name: the file name and the recipe of each."""
     importances, measured = {}, {}
+    # Their file names have no comma: Snakemake puts commas between wildcards of a submitted job.
     for name in experiment["importances"]:
         complete, over = recipe(config, overs, "importance", name)
         importances[name] = (_file(name, over, between="+"), complete)
@@ -246,11 +243,7 @@ def _run(settings, data, model):
 
 
 def _file(name, over, between=","):
-    """File name of a recipe: its name and what differs from the configuration.
-
-    Those of importances and metrics are wildcards, and have no comma: Snakemake's executors put
-    commas between the wildcards of a submitted job.
-    """
+    """File name of a recipe: its name and what differs from the configuration."""
     if not over:
         return name
     text = between.join(f"{k}={canonical(v)}".replace('"', "") for k, v in sorted(over.items()))

@@ -55,10 +55,7 @@ def _making(config, target, inputs, files=(), datasets=()):
 
 
 def _data(config, experiments, names):
-    """SHA-256 of the tables of the project that these data sets are read from, by file.
-
-    Tables of a user lie outside, where the report names no place.
-    """
+    """SHA-256 of the tables of the project, and not of a user, that data sets are read from."""
     recipes = [r for e in experiments for block in e["blocks"] for r in block["recipes"]]
     names = [*names, *(recipe["name"] for recipe in recipes if recipe["kind"] == "data")]
     found = {}
