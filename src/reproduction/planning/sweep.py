@@ -136,7 +136,7 @@ def batches(points: list[Point], default: int) -> list[list[Run]]:
 
 
 def _combinations(block, name, most_repeats=None):
-    """Axes of every point of a block; of the repeats only the first so many, if a number is given."""
+    """Axes of every point of a block; of its repeats only the first so many, if a number is set."""
     if "random" in block:  # Draws are no repeats.
         yield from _draws(block["random"], name)
         return
