@@ -259,10 +259,9 @@ def judge_statements(
     ``test``, which shows it, ``cause`` where it does not hold, and ``variants``, which lay other
     causes and tests over these by the name of the variant. For the others see `judge`.
 
-    A statement that does not hold is ``"unexplained"`` unless a rule gives the cause and the test
-    that shows it, and the finding says where the cause expects the value, and it lies there. So is
-    a value outside the range that the finding expects or holds possible. ValueError if a basis is
-    unknown, or a limit was chosen without a reason.
+    As a value that differs, a statement that does not hold is ``"unexplained"`` where no cause
+    expects it; the range of the cause, and the possible one, are those of the finding. ValueError
+    if a basis is unknown, or a limit was chosen without a reason.
     """
     claims = []
     for finding in findings:
@@ -308,14 +307,12 @@ def by_the_clock(claims) -> list[dict]:
 
 
 def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
-    """Each statement once: its outcome over all its checks, and what decided it.
+    """Each statement once: by (paper, id) its outcome over its checks, and whose data decided it.
 
-    Checks of a premise or of a further measure do not count, nor identities. Of the others, those
-    on the paper's data decide; where there is none, those on stand-ins do, or would if any were
-    judged. Checks by the clock decide statements that have no other, so that an outcome of any
-    other statement is the same on every machine.
+    Checks that only say more do not count, nor identities. Those on the paper's data decide; where
+    there is none, those on stand-ins do, or would if any were judged. Checks by ``"the clock"``
+    decide where there is no other, so that all other outcomes are the same on every machine.
 
-    By (paper, id) there is the outcome and what decided it: whose data, or ``"the clock"``.
     ``"holds"`` if every check holds. Where some do, ``"holds in part"`` if another differs, and
     ``"undecided in part"`` if none does. Where none holds, ``"does not hold"`` if one differs,
     ``"not by our reading"`` if only limits or readings of ours are against it, and ``"undecided"``

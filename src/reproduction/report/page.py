@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reproduction import storage
-from reproduction.claims import (
-    CLOCK,
-    OUTCOMES,
-    OUTSIDE,
-    VERDICTS,
-    deciding,
-    is_statement,
-    number,
-    outcomes,
-    parse_cell,
-)
-from reproduction.claims_summary import (
-    VALUE_VERDICTS,
-    counts,
-    standing,
-    statement_counts,
-    totals,
-)
+from reproduction import claims as claims_module
+from reproduction import claims_summary, storage
 from reproduction.report import making, pictures, texts
 from reproduction.report.numbers import Numbers
 from reproduction.report.texts import is_number
 
 # The verdicts that a reader looks for first.
-_DEVIATIONS = ("unexplained", OUTSIDE, "differs")
+_DEVIATIONS = ("unexplained", claims_module.OUTSIDE, "differs")
 # Tables of ours with more rows than this are named and not shown; without a picture there is
 # nothing else to see.
 _SHOWN_ROWS = 40
@@ -68,13 +51,9 @@ def render(claims, config, figures, tables, *, incomplete=(), **run) -> str:
         n_artefacts=len(shown),
         n_figures=sum(name in images for name in shown),
         n_tables=sum(name in own_tables for name in shown),
-        totals=totals(claims),
         unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
-        outside=[claim for claim in claims if claim["verdict"] == OUTSIDE],
-        value_verdicts=VALUE_VERDICTS,
-        counts=counts(claims),
-        outcomes=OUTCOMES,
-        statement_counts=statement_counts(claims),
+        outside=[claim for claim in claims if claim["verdict"] == claims_module.OUTSIDE],
+        summary=claims_summary,
         papers=[context.paper(paper, of_paper) for paper, of_paper in names.items()],
         claims=claims,
         parts=texts.PARTS,
@@ -83,7 +62,7 @@ def render(claims, config, figures, tables, *, incomplete=(), **run) -> str:
 
 def _by_paper_and_verdict(claims):
     """Pairs of a paper and of its pairs of a verdict and rows, those that deviate first."""
-    order = dict.fromkeys((*_DEVIATIONS, *VERDICTS))
+    order = dict.fromkeys((*_DEVIATIONS, *claims_module.VERDICTS))
     for paper in dict.fromkeys(claim["paper"] for claim in claims):
         of_paper = [claim for claim in claims if claim["paper"] == paper]
         pairs = [(v, [claim for claim in of_paper if claim["verdict"] == v]) for v in order]
@@ -106,14 +85,16 @@ class _Context:
         nothing = {"citation": paper, "url": "", "claims": "", "found": "", "headlines": []}
         account, captions = nothing | texts.account(paper), texts.captions(paper)
         rows = [claim for name in names for claim in self.judged.get(name, [])]
+        # Which part of a statement holds is known in words of a full run, on any machine.
+        parts = texts.parts(paper) if self.config["paper_scale"] else {}
         return {
             **account,
             "name": paper,
             "claims": self.numbers.filled(account["claims"]),
             "found": self.numbers.filled(account["found"]),
             "headlines": self.numbers.headlines(account["headlines"]),
-            "statements": self._statements(rows, texts.parts(paper)),
-            "standing": standing(rows),
+            "statements": _statements(rows, parts),
+            "standing": claims_summary.standing(rows),
             "artefacts": [
                 self.artefact(name, captions.get(name.partition("/")[2], {})) for name in names
             ],
@@ -124,7 +105,7 @@ class _Context:
         rows, definition = self.judged.get(name, []), self.config["artefacts"][name]
         groups: dict[str, list] = {}
         for row in rows:
-            group = "stated in words" if is_statement(row) else row["variant"]
+            group = "stated in words" if claims_module.is_statement(row) else row["variant"]
             groups.setdefault(group, []).append(row)
         picture = pictures.embed(self.images[name]) if name in self.images else None
         # A title may be a user's: only texts of the project are filled.
@@ -144,22 +125,6 @@ class _Context:
             "making": making.of_artefact(name, self.config, picture is not None),
         }
 
-    def _statements(self, rows, parts):
-        """Each statement once, with its outcome, which part holds, and what decides it."""
-        statements: dict[str, dict] = {}
-        for (_, cell), (outcome, data) in sorted(outcomes(rows).items()):
-            checks = [row for row in rows if row["cell"] == cell]
-            # The words are those of a full run, on any machine.
-            words = parts.get(cell) if self.config["paper_scale"] and data != CLOCK else None
-            statements[cell] = {
-                "text": checks[0]["printed"],
-                "outcome": outcome,
-                "data": data,
-                "part": _part(checks, words) if outcome.endswith("in part") else "",
-                "by": list(dict.fromkeys(map(_artefact_of, checks))),
-            }
-        return statements
-
     def _small_table(self, name):
         """Header and rows of a table of ours that is short enough to be shown."""
         if name not in self.tables or self.judged.get(name):
@@ -171,9 +136,25 @@ class _Context:
         return {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}
 
 
+def _statements(rows, parts):
+    """Each statement once, with its outcome, which part holds, and what decides it."""
+    statements: dict[str, dict] = {}
+    for (_, cell), (outcome, data) in sorted(claims_module.outcomes(rows).items()):
+        checks = [row for row in rows if row["cell"] == cell]
+        words = "" if data == claims_module.CLOCK else parts.get(cell, "")
+        statements[cell] = {
+            "text": checks[0]["printed"],
+            "outcome": outcome,
+            "data": data,
+            "part": _part(checks, words) if outcome.endswith("in part") else "",
+            "by": list(dict.fromkeys(map(_artefact_of, checks))),
+        }
+    return statements
+
+
 def _part(checks, words):
     """Which of the checks of a statement hold, in words or by the variants of those that do not."""
-    judged = deciding(checks)[1]
+    judged = claims_module.deciding(checks)[1]
     others = [row["variant"] for row in judged if row["verdict"] != "holds"]
     words = words or f"not {'; '.join(others[:3])}" + ("; ..." if others[3:] else "")
     return f"{len(judged) - len(others)} of {len(judged)} checks: {words}"
@@ -191,19 +172,21 @@ def _place(name):
 
 def _is_marked(claim):
     """Whether the list of contents marks a row: it counts values as the tiles do, each once."""
-    is_counted = claim["variant"] == "published" and not is_statement(claim)
+    is_counted = claim["variant"] == "published" and not claims_module.is_statement(claim)
     return claim["verdict"] == "unexplained" or (is_counted and claim["verdict"] == "differs")
 
 
 def _tally(rows):
     verdicts = [row["verdict"] for row in rows]
-    return {v: verdicts.count(v) for v in VERDICTS if v in verdicts}
+    return {v: verdicts.count(v) for v in claims_module.VERDICTS if v in verdicts}
 
 
 def _cell(claim):
-    if is_statement(claim):
+    if claims_module.is_statement(claim):
         return claim["cell"] + ("" if claim["variant"] == "stated" else f" ({claim['variant']})")
-    return ", ".join(f"{key} {value}" for key, value in parse_cell(claim["cell"]).items())
+    return ", ".join(
+        f"{key} {value}" for key, value in claims_module.parse_cell(claim["cell"]).items()
+    )
 
 
 def _tolerance(claim):
@@ -223,7 +206,7 @@ def _rounded(ours, printed):
     """Ours with two digits more than printed, if it has any; the table has all of them."""
     if not (is_number(printed) and is_number(ours)):
         return str(ours)
-    after_point = max(-number(printed).as_tuple().exponent, 0)
+    after_point = max(-claims_module.number(printed).as_tuple().exponent, 0)
     if after_point > 0 or not float(ours).is_integer():
         after_point += 2
     return f"{float(ours):.{after_point}f}"
@@ -241,7 +224,7 @@ texts.PAGES.filters |= {
     "cell": _cell,
     "tolerance": _tolerance,
     "ours": _ours,
-    "is_statement": is_statement,
+    "is_statement": claims_module.is_statement,
     "by_paper_and_verdict": _by_paper_and_verdict,
     "place": _place,
     "tally": _tally,
