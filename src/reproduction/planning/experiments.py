@@ -106,10 +106,10 @@ def _check_axes(config, experiment, axes, place):
 def _check_point(config, experiment, settings, place, checked):
     """Check the recipes of one point: each alone, unless it was `checked`, and with the others."""
     overs, computed = sweep.by_owner(settings), experiment["importances"]
-    used = {"data": [settings["data"]], "model": [settings["model"]]}
-    used |= {"importance": computed, "metric": experiment["metrics"]}
-    complete: dict[str, dict] = {kind: {} for kind in used}
-    for kind, name in ((kind, name) for kind, names in used.items() for name in names):
+    used = [(kind, settings[kind]) for kind in ("data", "model")]
+    used += [(k, n) for k in ("importance", "metric") for n in experiment[sweep.KINDS[k][0]]]
+    complete: dict[str, dict] = {kind: {} for kind in sweep.KINDS}
+    for kind, name in used:
         recipe, over = sweep.recipe(config, overs, kind, name)
         complete[kind][name] = recipe
         seen, at = (kind, name, storage.canonical(over)), f"{place}: {sweep.owner(kind, name)}"
