@@ -47,9 +47,8 @@ class Basis:
     ``rounding``: ours must round to the printed text. ``monte-carlo``: ours may differ by `k` times
     `standard_error`, unless this is more than `ceiling` times the printed value: draws that scatter
     so much compare nothing. ``seeds``: the printed value and ours must lie between `low` and
-    `high`. These are the least and the largest of ours over other seeds, a range that over n seeds
-    holds another draw with probability (n - 1) / (n + 1); or the ends of an interval that holds
-    95 % of ours.
+    `high`: the least and the largest of ours over n other seeds, a range that holds another draw
+    with probability (n - 1) / (n + 1), or the ends of an interval that holds 95 % of ours.
     """
 
     kind: str = "rounding"
@@ -141,12 +140,9 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     """The judging rules that hold for a cell, later ones over earlier ones.
 
     Each rule may name a ``variant`` and ``where`` (values of the cell). Its other keys are those
-    that it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, ``expected``, ``incomparable``,
-    why the cells cannot be compared, ``ceiling``, see `Basis`, and ``read``, what a misprint is
-    read as, with its ``reason``.
-
-    ``expected`` has the two ends of the range in which the cause predicts our value: each a number,
-    null for an open end, ``printed``, or the name of a column of the artefact's table.
+    that it sets: see the section on claims of ``config/README.md``. There are also ``ceiling``, see
+    `Basis`; ``incomparable``, why the cells cannot be compared; and ``always``, for a cause that is
+    told of a value that agrees, too.
     """
     keys = parse_cell(cell)
     merged: dict = {}
@@ -177,22 +173,26 @@ def judge(
     outside a range that a rule gives. ValueError if a cell is not in the table exactly once, or a
     rule expects a column that is not there.
     """
-    variants = list(dict.fromkeys(row.get("variant", "published") for row in table))
     claims = []
-    for variant in variants:
+    for variant in dict.fromkeys(row.get("variant", "published") for row in table):
         rows = [row for row in table if row.get("variant", variant) == variant]
         for line in printed:
             cell, text = line["cell"], line["printed"]
             row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
             rule = rules_for(rules, variant, cell)
             read = rule.get("read", text)
-            claim = {**_claim(read, row, rule, incomparable), "printed": text}
-            place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
-            claim = {**place, **claim, "data": data, "counts": COUNTS}
+            claim = _claim(paper, artefact, variant, cell, printed=text, data=data)
+            claim |= _judged(read, row, rule, incomparable)
             expected = _expected(rule.get("expected"), read, row)
             ours = _number(row["value"]) if expected else math.nan
             claims.append(_explained(claim, ours, expected, None))
     return claims
+
+
+def _claim(paper, artefact, variant, cell, **values):
+    """A row of the claims table, in which nothing else is said."""
+    place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
+    return dict.fromkeys(COLUMNS, "") | place | {"counts": COUNTS} | values
 
 
 def _expected(ends, printed, row):
@@ -259,20 +259,18 @@ def judge_statements(
     ``test``, which shows it, ``cause`` where it does not hold, and ``variants``, which lay other
     causes and tests over these by the name of the variant. For the others see `judge`.
 
-    A statement that does not hold is ``"unexplained"`` unless a rule gives the cause and the test
-    that shows it, and the finding says where the cause expects the value, and it lies there. So is
-    a value outside the range that the finding expects or holds possible. ValueError if a basis is
-    unknown, or a limit was chosen without a reason.
+    As a value that differs, a statement that does not hold is ``"unexplained"`` where no cause
+    expects it; the range of the cause, and the possible one, are those of the finding. ValueError
+    if a basis is unknown, or a limit was chosen without a reason.
     """
     claims = []
     for finding in findings:
         cell, kind, variant = finding["statement"], finding["kind"], finding["variant"]
+        basis, reason = finding["basis"], finding["reason"]
         place = f"{paper}/{artefact}, {cell}, {variant}"
-        if finding["basis"] not in BASES:
-            raise ValueError(
-                f"{place}: basis {finding['basis']!r}: expected one of {', '.join(BASES)}"
-            )
-        if finding["basis"] == OUR_READING and not finding["reason"]:
+        if basis not in BASES:
+            raise ValueError(f"{place}: basis {basis!r}: expected one of {', '.join(BASES)}")
+        if basis == OUR_READING and not reason:
             raise ValueError(f"{place}: a limit that was chosen needs a reason")
         rule = rules.get(cell, {})
         rule = {**rule, **rule.get("variants", {}).get(variant, {})}
@@ -280,24 +278,23 @@ def judge_statements(
         judged = None if incomparable else value
         outcome = statement_verdict(judged, finding["limit"], kind, interval)
         explain = outcome in ("differs", "undecided") or value is None
-        claim = {
-            "paper": paper,
-            "artefact": artefact,
-            "variant": variant,
-            "cell": cell,
-            "printed": statements[cell],
-            "ours": finding["measured"] + ("" if value is None else f": {value:.4g}"),
-            "interval": _interval(interval),
-            "tolerance": f"{kind} {finding['limit']:.10g}",
-            "expected": "",
-            "basis": finding["basis"],
-            "reason": finding["reason"],
-            "verdict": outcome,
-            "cause": rule.get("cause", "") if explain else incomparable or "",
-            "test": rule.get("test", ""),
-            "data": data,
-            "counts": finding["counts"],
-        }
+        claim = _claim(
+            paper,
+            artefact,
+            variant,
+            cell,
+            printed=statements[cell],
+            ours=finding["measured"] + ("" if value is None else f": {value:.4g}"),
+            interval=_interval(interval),
+            tolerance=f"{kind} {finding['limit']:.10g}",
+            basis=basis,
+            reason=reason,
+            verdict=outcome,
+            cause=rule.get("cause", "") if explain else incomparable or "",
+            test=rule.get("test", ""),
+            data=data,
+            counts=finding["counts"],
+        )
         claims.append(_explained(claim, value, finding["expected"], finding["possible"]))
     return claims
 
@@ -310,14 +307,12 @@ def by_the_clock(claims) -> list[dict]:
 
 
 def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
-    """Each statement once: its outcome over all its checks, and what decided it.
+    """Each statement once: by (paper, id) its outcome over its checks, and whose data decided it.
 
-    Checks of a premise or of a further measure do not count, nor identities. Of the others, those
-    on the paper's data decide; where there is none, those on stand-ins do, or would if any were
-    judged. Checks by the clock decide statements that have no other, so that an outcome of any
-    other statement is the same on every machine.
+    Checks that only say more do not count, nor identities. Those on the paper's data decide; where
+    there is none, those on stand-ins do, or would if any were judged. Checks by ``"the clock"``
+    decide where there is no other, so that all other outcomes are the same on every machine.
 
-    By (paper, id) there is the outcome and what decided it: whose data, or ``"the clock"``.
     ``"holds"`` if every check holds. Where some do, ``"holds in part"`` if another differs, and
     ``"undecided in part"`` if none does. Where none holds, ``"does not hold"`` if one differs,
     ``"not by our reading"`` if only limits or readings of ours are against it, and ``"undecided"``
@@ -374,11 +369,7 @@ def is_statement(claim) -> bool:
 
 
 def _explained(claim, value, expected, possible):
-    """The claim with the range of its value, and unexplained where nothing predicts the value.
-
-    `expected` is the range that its cause predicts, `possible` the one of all such values; either
-    may be None.
-    """
+    """The claim with the range of its value, and unexplained where nothing predicts the value."""
     shown = possible if expected is None else expected
     predicts = expected is not None and not _covers(expected, possible)
     text = _interval(shown, digits=10)
@@ -407,24 +398,21 @@ def _number(text):
     return math.nan if text in ("", None) else float(text)
 
 
-def _claim(text, row, rule, incomparable):
-    """What is judged of one printed value, without its place."""
-    empty = dict.fromkeys(("interval", "tolerance", "expected", "reason", "cause", "test"), "")
-    claim = {"printed": text, "ours": row["value"], **empty}
+def _judged(text, row, rule, incomparable):
+    """What is found of one printed value, which is read as a text."""
+    found = {"ours": row["value"], "test": rule.get("test", "")}
     if "incomparable" in rule:
-        reason = {"cause": rule["incomparable"], "test": rule.get("test", "")}
-        return claim | {"basis": "rounding", "verdict": "not comparable", **reason}
+        cause = rule["incomparable"]
+        return {**found, "basis": "rounding", "verdict": "not comparable", "cause": cause}
     kind = rule.get("basis", "rounding")
     needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
     of_rule = {name: rule[name] for name in ("k", "ceiling") if name in rule}
     basis = Basis(kind, **of_rule, **{n: _number(row[n]) for n in needed})
     outcome = verdict(text, None if incomparable else row["value"], basis)
-    explain = outcome in ("differs", "not comparable") or rule.get("always", False)
-    return claim | {
-        "tolerance": tolerance(text, basis),
-        "basis": kind,
-        "reason": rule.get("reason", ""),
-        "verdict": outcome,
-        "cause": incomparable or (rule.get("cause", "") if explain else ""),
-        "test": "" if incomparable or not explain else rule.get("test", ""),
-    }
+    found |= {"basis": kind, "tolerance": tolerance(text, basis), "verdict": outcome}
+    found["reason"] = rule.get("reason", "")
+    if incomparable:
+        return {**found, "cause": incomparable, "test": ""}
+    if outcome in ("differs", "not comparable") or rule.get("always", False):
+        return {**found, "cause": rule.get("cause", "")}
+    return {**found, "test": ""}

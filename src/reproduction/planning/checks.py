@@ -120,7 +120,12 @@ def _check_artefact(config, name, artefact):
     # The first parameter is the tables that the artefact is made from; three are the job's.
     own = ("recipes", "recorded", "importances")
     allowed = {n: p for n, p in list(takes.items())[1:] if n not in own}
-    _check_parameters(artefact.get("parameters", {}), allowed, f"{place}.parameters")
+    given, at = artefact.get("parameters", {}), f"{place}.parameters"
+    for parameter, value in given.items():
+        recipes.check_parameter(parameter, value, allowed, at, "one of its parameters")
+    ungiven = [n for n, p in allowed.items() if p.default is p.empty and n not in given]
+    if ungiven:
+        raise ConfigError(f"{at}: {', '.join(ungiven)} must be given")
     if artefact.get("recorded"):
         files = sorted(path.name for path in folder.glob("recorded/*"))
         check_in([artefact["recorded"]], files, f"{place}.recorded", "a recorded file")
@@ -138,18 +143,3 @@ def _check_artefact(config, name, artefact):
         check_in([experiment], sorted(config["experiments"]), f"{place}.inputs", "in experiments")
         named = config["experiments"][experiment]["metrics"]
         check_in([metric], named, f"{place}.inputs", f"a metric of {experiment}")
-
-
-def _check_parameters(given, allowed, place):
-    """Check the parameters of an artefact against the signature of its function."""
-    for parameter, value in given.items():
-        check_in([parameter], sorted(allowed), place, "one of its parameters")
-        if reason := problem(allowed[parameter].annotation, value):
-            raise ConfigError(f"{place}.{parameter}: {reason}")
-        if value == []:
-            raise ConfigError(
-                f"{place}.{parameter}: [] is not allowed; expected at least one value"
-            )
-    ungiven = [n for n, p in allowed.items() if p.default is p.empty and n not in given]
-    if ungiven:
-        raise ConfigError(f"{place}: {', '.join(ungiven)} must be given")

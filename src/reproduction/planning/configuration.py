@@ -144,12 +144,10 @@ def own() -> dict:
 
 
 def _check_preset(path, content):
-    """Refuse a file that names the run after a preset and is not the file of that preset.
-
-    The files are compared, not their places, since executors may copy both.
-    """
+    """Refuse a file that names the run after a preset and is not the file of that preset."""
     name = content.get("preset")
     preset = CONFIG / ("config.yaml" if name == "full" else f"presets/{name}.yaml")
+    # Their places are not compared: executors may copy both.
     if preset.is_file() and content != read_yaml(preset):
         raise ConfigError(
             f"{path}: the key preset names a run, and this is not the file of the preset {name}: "

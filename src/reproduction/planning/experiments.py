@@ -30,21 +30,24 @@ def check_sweep(config: dict, name: str) -> None:
         _check_axes(config, experiment, sweep.axes_of(block), place)
     checked: set = set()
     for number, settings in sweep.all_settings(experiment, name):
-        _check_point(config, experiment, settings, f"experiments.{name}.sweep.{number}", checked)
+        settings.pop("repeat", None)
+        if (text := storage.canonical(settings)) not in checked:
+            checked.add(text)
+            _check_point(
+                config, experiment, settings, f"experiments.{name}.sweep.{number}", checked
+            )
 
 
 def _n_points(block, place):
     """Number of points, which are not listed, as a line may name billions; and the longest axis."""
     way = next(way for way in ("grid", "zip", "random") if way in block)
-    axes, place = block[way], f"{place}.{way}"
-    if way == "random":
-        axes, place = axes["axes"], f"{place}.axes"
-    sizes = {axis: _size(spec, f"{place}.{axis}") for axis, spec in axes.items()}
+    at = f"{place}.random.axes" if way == "random" else f"{place}.{way}"
+    sizes = {axis: _size(values, f"{at}.{axis}") for axis, values in sweep.axes_of(block).items()}
     longest = max(sizes, key=sizes.__getitem__)
     for axis, size in sizes.items():
         if way == "zip" and size not in (1, sizes[longest]):
             raise ConfigError(
-                f"{place}.{axis}: {size} values beside {sizes[longest]}; give every axis one value "
+                f"{at}.{axis}: {size} values beside {sizes[longest]}; give every axis one value "
                 "or equally many"
             )
     if way == "random":
@@ -53,23 +56,21 @@ def _n_points(block, place):
     return n_points, f"{longest} has {sizes[longest]}"
 
 
-def _size(spec, place):
+def _size(values, place):
     """Number of values of an axis; an interval counts as one."""
-    if isinstance(spec, list):
-        return len(spec)
-    if isinstance(spec, dict) and "first" in spec:
-        if spec["last"] < spec["first"]:
+    if isinstance(values, dict):
+        ((kind, (low, high)),) = values.items()
+        if low > high:
             raise ConfigError(
-                f"{place}: first is {spec['first']} and last is {spec['last']}; "
-                "expected a last that is not below first"
+                f"{place}.{kind}: {[low, high]} is not allowed; expected the lower end first"
             )
-        return (spec["last"] - spec["first"]) // spec.get("step", 1) + 1
-    for kind, ends in spec.items() if isinstance(spec, dict) else ():
-        if ends[0] > ends[1]:
-            raise ConfigError(
-                f"{place}.{kind}: {ends} is not allowed; expected the lower end first"
-            )
-    return 1
+        return 1
+    if not values:
+        raise ConfigError(
+            f"{place}: first is {values.start} and last is {values.stop - 1}; "
+            "expected a last that is not below first"
+        )
+    return len(values)
 
 
 def _check_axes(config, experiment, axes, place):
@@ -103,46 +104,45 @@ def _check_axes(config, experiment, axes, place):
 
 
 def _check_point(config, experiment, settings, place, checked):
-    """Check the recipes of one point, unless the same were `checked` with another."""
-    over, computed = sweep.by_owner(settings), experiment["importances"]
+    """Check the recipes of one point: each alone, unless it was `checked`, and with the others."""
+    overs, computed = sweep.by_owner(settings), experiment["importances"]
     used = [(kind, settings[kind]) for kind in ("data", "model")]
     used += [(k, n) for k in ("importance", "metric") for n in experiment[sweep.KINDS[k][0]]]
-    owners = {use: sweep.owner(*use) for use in used}
-    # Most points change few recipes, and to write out the others takes long.
-    seen = {
-        use: (*use, storage.canonical(over[owner]) if owner in over else "")
-        for use, owner in owners.items()
-    }
-    point = tuple(seen.values())
-    if point in checked:
-        return
     complete: dict[str, dict] = {kind: {} for kind in sweep.KINDS}
-    for (kind, name), owner in owners.items():
-        recipe = config[sweep.KINDS[kind][0]][name] | over.get(owner, {})
+    for kind, name in used:
+        recipe, over = sweep.recipe(config, overs, kind, name)
         complete[kind][name] = recipe
-        if seen[kind, name] not in checked:
-            recipes.check_recipe(kind, recipe, f"{place}: {owner}")
-            recipes.check_required(kind, recipe, f"{place}: {owner}")
+        seen, at = (kind, name, storage.canonical(over)), f"{place}: {sweep.owner(kind, name)}"
+        if seen not in checked:
+            checked.add(seen)
+            recipes.check_recipe(kind, recipe, at)
+            recipes.check_required(kind, recipe, at)
             if kind == "metric":
-                _check_needs(config, recipe, computed, f"{place}: {owner}")
-    checked.update([point, *point])
+                _check_needs(config, recipe, computed, at)
     data, model = (complete[kind][settings[kind]] for kind in ("data", "model"))
     for name, importance in complete["importance"].items():
-        at = f"{place}: importance.{name} of {settings['model']}"
-        _check_model(importance, model, at)
-        _check_importance(importance, data, model, f"{place}: importance.{name}")
+        at = f"{place}: importance.{name}"
+        _check_importance(importance, data, model, at, f"{at} of {settings['model']}")
     for name, metric in complete["metric"].items():
         _check_metric(metric, model, complete["importance"], f"{place}: metric.{name}")
+
+
+def _importances_of(metric):
+    """By parameter of a metric, the importances that its value names, or its default."""
+    takes = recipes.taken("metric", metric["metric"])
+    return {
+        parameter: named(p.annotation, metric.get(parameter, p.default), ImportanceName)
+        for parameter, p in takes.items()
+    }
 
 
 def _check_needs(config, recipe, computed, place):
     """The importances that a metric names are computed, as many as it needs, of its method."""
     name, there_are = recipe["metric"], f"there are {', '.join(computed) or 'none'}"
-    for parameter, declared in recipes.signature("metric", name, place).items():
-        value, hint = recipe.get(parameter, declared.default), declared.annotation
+    for parameter, found in _importances_of(recipe).items():
+        hint = recipes.taken("metric", name)[parameter].annotation
         tip = "" if problem(hint, None) else "; null takes those that there are"
         what = "among the importances of the experiment"
-        found = named(hint, value, ImportanceName)
         check_in(found, computed, f"{place}.{parameter}", what, tip)
     needed, method = constant("metric", name, "IMPORTANCES", 0), constant("metric", name, "METHOD")
     if len(computed) < needed:
@@ -157,38 +157,34 @@ def _check_needs(config, recipe, computed, place):
         )
 
 
-def _check_model(importance, model, place):
-    """A measure can take a model; what a recipe does not show is left to the job."""
-    name = importance["importance"]
-    for word in constant("importance", name, "REQUIRES"):
-        if word in models.REQUIREMENTS and word not in models.offers(model):
-            reason = f"{name} needs {models.REQUIREMENTS[word]}; this {model['estimator']} is none"
-            raise ConfigError(f"{place}: {reason}")
-    if model.get("oob_score") and "bootstrap" not in models.offers(model):
-        raise ConfigError(f"{place}: oob_score needs {models.REQUIREMENTS['bootstrap']}")
-    if importance.get("n_rows") is not None and model.get("folds"):
-        raise ConfigError(
-            f"{place}: n_rows takes the first rows, and folds explain each row by a model of its "
-            "own: leave one of them out"
-        )
-
-
 # What a measure takes for an output beside a class and its index, by the kind of its function.
 _WORDS = {"explain": ("all", "predicted"), "importance": ("all",), "rank": (None,)}
 
 
-def _check_importance(importance, data, model, place):
+def _check_importance(importance, data, model, place, of_model):
     """A measure can explain the outputs of a model, by its folds if it has some."""
     name, ties = importance["importance"], importance.get("ties")
     kind, takes = recipes.kind_of(name), recipes.taken("importance", name)
+    needs, offered = constant("importance", name, "REQUIRES"), models.offers(model)
+    for word in needs:
+        # What a recipe does not show is left to the job.
+        if word in models.REQUIREMENTS and word not in offered:
+            reason = f"{name} needs {models.REQUIREMENTS[word]}; this {model['estimator']} is none"
+            raise ConfigError(f"{of_model}: {reason}")
+    if model.get("oob_score") and "bootstrap" not in offered:
+        raise ConfigError(f"{of_model}: oob_score needs {models.REQUIREMENTS['bootstrap']}")
+    if importance.get("n_rows") is not None and model.get("folds"):
+        raise ConfigError(
+            f"{of_model}: n_rows takes the first rows, and folds explain each row by a model of "
+            "its own: leave one of them out"
+        )
     if isinstance(ties, str) and data.get("of") not in standardized_split.AUTHORS_ROWS:
         raise ConfigError(
             f"{place}.ties: {written(ties)} is recorded for the data of its authors alone: give a "
             "list of indices, or leave it out"
         )
     # One that is given the estimator fits it to all rows.
-    is_refitted = "refit" in constant("importance", name, "REQUIRES")
-    if model.get("folds") and kind == "importance" and not is_refitted:
+    if model.get("folds") and kind == "importance" and "refit" not in needs:
         raise ConfigError(
             f"{place} explains no single rows, so folds mean nothing to it: leave out folds, or "
             "the importance"
@@ -205,46 +201,48 @@ def _check_importance(importance, data, model, place):
 
 def _check_metric(metric, model, importances, place):
     """A metric can take the model, and what its importances say of rows and outputs."""
-    name = metric["metric"]
-    takes, scores = recipes.taken("metric", name), constant("metric", name, "SCORES")
-    if model.get("folds") and "forest" in takes:
+    name, offered = metric["metric"], models.offers(model)
+    if model.get("folds") and "forest" in recipes.taken("metric", name):
         raise ConfigError(f"{place} takes one model, and folds fit several: leave one of them out")
     for word in constant("metric", name, "REQUIRES"):
-        if word not in models.offers(model):
+        if word not in offered:
             raise ConfigError(f"{place} needs {models.REQUIREMENTS[word]}: use another model")
-    kinds = {name: recipes.kind_of(recipe["importance"]) for name, recipe in importances.items()}
-    is_global = {name for name, kind in kinds.items() if kind == "importance"}
-    has_several = {name for name, r in importances.items() if _has_several_outputs(r, model)}
-    given = []
-    for parameter, declared in takes.items() if scores else ():
-        if (scores, parameter) != ("global", "reference"):
-            value = metric.get(parameter, declared.default)
-            given += named(declared.annotation, value, ImportanceName)
+    if not (scores := constant("metric", name, "SCORES")):
+        return
+    explained = {name: _explained(recipe, model) for name, recipe in importances.items()}
+    given = [
+        importance
+        for parameter, names in _importances_of(metric).items()
+        if (scores, parameter) != ("global", "reference")
+        for importance in names
+    ]
     if scores == "local" and not given:
-        needed = constant("metric", name, "IMPORTANCES", 0)
-        found = len(importances) - len(is_global | has_several)
+        needed, found = constant("metric", name, "IMPORTANCES", 0), [*explained.values()].count(1)
         if found < needed:
             raise ConfigError(
                 f"{place} takes importances that explain rows by one output, at least {needed}, "
                 f"and there are {found}: add one, or set output: predicted"
             )
     for importance in given or (importances if scores == "global" else ()):
-        if importance in has_several:
+        if explained[importance] == math.inf:
             raise ConfigError(
                 f"{place} takes one output of each importance, and importance.{importance} "
                 "explains all classes: set its output: predicted, or to one class"
             )
-        if importance in is_global and scores == "local":
+        if explained[importance] == 0 and scores == "local":
             raise ConfigError(
                 f"{place} takes importances that explain rows, and importance.{importance} "
                 "explains none: leave it out"
             )
 
 
-def _has_several_outputs(importance, model):
-    """Whether rows are explained by several outputs; a boosted model of two classes has one."""
+def _explained(importance, model):
+    """Outputs by which an importance explains rows: 0, 1, or any number, of several classes."""
     name, estimator = importance["importance"], model["estimator"]
+    if recipes.kind_of(name) != "explain":
+        return 0 if recipes.kind_of(name) == "importance" else 1
     declared = recipes.taken("importance", name).get("output")
     output = importance.get("output", declared.default if declared else None)
+    # A boosted model of two classes has one output.
     of_classes = estimator.endswith("Classifier") and not estimator.startswith(("XGB", "LGBM"))
-    return of_classes and output == "all" and recipes.kind_of(name) == "explain"
+    return math.inf if of_classes and output == "all" else 1

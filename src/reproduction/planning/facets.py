@@ -32,13 +32,18 @@ def complete(config: dict, name: str) -> dict | None:
     metric = figure.get("metric", next(iter(drawable), ""))
     check_in([metric], drawable, f"{place}.metric", "a metric of the experiment with numbers")
     keys, values = columns(config["metrics"][metric]["metric"])
-    axes = {a: v for a, v in swept(experiment).items() if _is_of(metric, a)}
+    axes = {
+        axis: values_of_axis
+        for axis, values_of_axis in swept(experiment).items()
+        if not axis.startswith("metric.") or axis.rpartition(".")[0] == f"metric.{metric}"
+    }
     given = {part: _listed(figure[part]) for part in _PARTS if part in figure}
     _check(figure, given, axes, keys, values, place)
-    varied = [axis for axis in axes if axis not in REPEATED and _varies(experiment, axes, axis)]
+    blocks = [sweep.axes_of(block) for block in experiment["sweep"]]
+    varied = [axis for axis in axes if axis not in REPEATED and _varies(axes[axis], axis, blocks)]
     where = figure.get("where", {})
     fixed = [column for column, value in where.items() if not isinstance(value, list)]
-    x = given.get("x") or _default_x(experiment, axes, varied, keys)
+    x = given.get("x") or _default_x(blocks, axes, varied, keys)
     placed = {*x, *fixed, *REPEATED, *(column for part in given.values() for column in part)}
     free = [column for column in dict.fromkeys((*keys, *varied)) if column not in placed]
     color = given.get("color") or free[:1]
@@ -83,7 +88,7 @@ def swept(experiment: dict) -> dict[str, list]:
     axes: dict[str, list] = {}
     for block in experiment["sweep"]:
         for axis, values in sweep.axes_of(block).items():
-            axes.setdefault(axis, []).extend(_listed(values))
+            axes.setdefault(axis, []).extend([values] if _is_interval(values) else values)
     return axes
 
 
@@ -107,22 +112,15 @@ def _check(figure, given, axes, keys, values, place):
     check_in(of_axes, names, f"{place}.labels", "a column of the figure")
 
 
-def _is_of(metric, axis):
-    """Whether an axis is one of the metric that is drawn, or of all metrics."""
-    return not axis.startswith("metric.") or axis.rpartition(".")[0] == f"metric.{metric}"
-
-
-def _varies(experiment, axes, axis):
+def _varies(values, axis, blocks):
     """Whether an axis has several values; not to be set is a value, too."""
-    everywhere = all(axis in sweep.axes_of(block) for block in experiment["sweep"])
     # By their texts, as Python takes 1, one feature, for 1.0, all of them.
-    texts = set(map(repr, axes[axis]))
-    return len(texts) > 1 or not everywhere or any(map(_is_interval, axes[axis]))
+    is_one = len(set(map(repr, values))) == 1 and not any(map(_is_interval, values))
+    return not is_one or any(axis not in block for block in blocks)
 
 
-def _default_x(experiment, axes, varied, keys):
+def _default_x(blocks, axes, varied, keys):
     """The first numeric axis of all blocks; if blocks vary one axis each, each of these."""
-    blocks = [sweep.axes_of(block) for block in experiment["sweep"]]
     own = [[a for a in varied if len(block.get(a, ())) > 1] for block in blocks]
     if all(len(of_block) == 1 for of_block in own):
         return list(dict.fromkeys(of_block[0] for of_block in own))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import os.path
 import typing
 from functools import cache
-from pathlib import Path
 
 import sklearn.metrics
 
@@ -115,11 +115,13 @@ def check_recipe(kind: str, recipe: dict, place: str) -> None:
     key = sweep.KINDS[kind][1]
     if reason := problem(str, recipe[key]):
         raise ConfigError(f"{place}.{key}: {reason}")
-    signature(kind, recipe[key], place)
-    given = {k: v for k, v in recipe.items() if k != key}
+    name, given = recipe[key], {k: v for k, v in recipe.items() if k != key}
+    allowed = signature(kind, name, place)
+    may_be_empty = allowed if kind == "model" else constant(kind, name, "MAY_BE_EMPTY")
     for parameter, value in given.items():
-        check_value(kind, recipe[key], parameter, value, f"{place}.{parameter}")
-    check_before = constant(kind, recipe[key], "check", None) if kind == "data" else None
+        check_parameter(parameter, value, allowed, place, f"a parameter of {name}", may_be_empty)
+        _check_value(kind, name, parameter, value, f"{place}.{parameter}")
+    check_before = constant(kind, name, "check", None) if kind == "data" else None
     if check_before:
         try:
             check_before(**{k: v for k, v in given.items() if k != "outcome"})
@@ -127,17 +129,23 @@ def check_recipe(kind: str, recipe: dict, place: str) -> None:
             raise ConfigError(f"{place}.{error}") from None
 
 
-def check_value(kind: str, name: str, parameter: str, value, place: str) -> None:
-    """Check that what a recipe names has a parameter, and that it takes the value."""
-    allowed = signature(kind, name, place.removesuffix(f".{parameter}"))
-    check_in([parameter], sorted(allowed), place.rpartition(".")[0], f"a parameter of {name}")
-    hint = allowed[parameter].annotation
-    reason = problem(hint, value) or (kind == "model" and _problem_of_model(name, parameter, value))
-    if reason:
+def check_parameter(
+    parameter: str, value, allowed: dict, place: str, what: str, may_be_empty=()
+) -> None:
+    """Check that a parameter is allowed, and that its value fits its annotation."""
+    check_in([parameter], sorted(allowed), place, what)
+    declared = allowed[parameter]
+    if reason := problem(declared.annotation, value):
+        raise ConfigError(f"{place}.{parameter}: {reason}")
+    if value == [] and declared.default not in ([], ()) and parameter not in may_be_empty:
+        raise ConfigError(f"{place}.{parameter}: [] is not allowed; expected at least one value")
+
+
+def _check_value(kind, name, parameter, value, place):
+    """Check what the annotation of a parameter does not say of its value."""
+    hint = signature(kind, name, place)[parameter].annotation
+    if kind == "model" and (reason := _problem_of_model(name, parameter, value)):
         raise ConfigError(f"{place}: {reason}")
-    if value == [] and kind != "model" and allowed[parameter].default not in ([], ()):
-        if parameter not in constant(kind, name, "MAY_BE_EMPTY"):
-            raise ConfigError(f"{place}: [] is not allowed; expected at least one value")
     if kind == "metric" and (repeated := _repeated(name, parameter, value, hint)):
         raise ConfigError(f"{place}: {written(repeated[0])} is there twice: name it once")
     for dataset in named(hint, value, parameters.DatasetName):
@@ -147,8 +155,9 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
                 f"{place}: {dataset} needs {needed}, which cannot be given here; name another data "
                 "set"
             )
-    if parameter == "path" and not _is_file(value):
-        raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
+    # A name that is too long, or the home of nobody, is no file either.
+    if parameter == "path" and not os.path.isfile(os.path.expanduser(value)):
+        raise ConfigError(f"{place}: {value}: no such file (working directory {os.getcwd()})")
 
 
 def _problem_of_model(name, parameter, value):
@@ -164,22 +173,10 @@ def _problem_of_model(name, parameter, value):
 
 
 def _repeated(name, parameter, value, hint):
-    """Values that a list has more than once, if each of its values has rows of its own.
-
-    Rows that are there twice would count as repeats, and intervals would be too narrow.
-    """
+    """Values that a list has more than once, if their rows would then count as repeats."""
     # As `ks` has a column `k`, and `sigmas` one `sigma_metric`.
     words = {word for column in constant("metric", name, "KEYS") for word in column.split("_")}
     has_rows = parameter in words or parameter.removesuffix("s") in words
-    if not isinstance(value, list) or not (
-        has_rows or named(hint, value, parameters.ImportanceName)
-    ):
-        return []
-    return [v for place, v in enumerate(value) if v in value[:place]]
-
-
-def _is_file(path):
-    try:
-        return Path(path).expanduser().is_file()
-    except (OSError, RuntimeError):  # A name that is too long, or the home of nobody.
-        return False
+    if isinstance(value, list) and (has_rows or named(hint, value, parameters.ImportanceName)):
+        return [v for place, v in enumerate(value) if v in value[:place]]
+    return []

@@ -95,17 +95,20 @@ def all_settings(experiment: dict, name: str):
     for number, block in enumerate(experiment["sweep"]):
         if "grid" in block:
             block = {"grid": {k: v for k, v in block["grid"].items() if k != "repeat"}}
-        for axes in _all_combinations(block, name):
+        for axes in _combinations(block, name):
             yield number, _settings(experiment, axes)
 
 
-def axes_of(block: dict) -> dict[str, list | dict]:
-    """Values of each axis of a block: a list, or in a ``random`` block an interval."""
-    axes = block["random"]["axes"] if "random" in block else _axes(block)
-    return {
-        axis: values if "random" in block and isinstance(values, dict) else _values(values)
-        for axis, values in axes.items()
-    }
+def axes_of(block: dict) -> dict[str, list | range | dict]:
+    """Values of each axis of a block: a list, a range, or an interval that is drawn from."""
+    axes = block.get("grid") or block.get("zip") or block["random"]["axes"]
+    return {axis: _values(spec) for axis, spec in axes.items()}
+
+
+def _values(spec):
+    if isinstance(spec, dict) and "first" in spec:
+        return range(spec["first"], spec["last"] + 1, spec.get("step", 1))
+    return spec if isinstance(spec, (list, dict)) else [spec]
 
 
 def batches(points: list[Point], default: int) -> list[list[Run]]:
@@ -117,18 +120,13 @@ def batches(points: list[Point], default: int) -> list[list[Run]]:
     """
     settings: dict[str, set] = {}
     first: dict[str, Point] = {}
-    files_of: dict[int, tuple] = {}
     for point in points:
-        # Points share what they compute.
-        if id(point.importances) not in files_of:
-            files = (*sorted(f for f, _ in point.importances.values()),)
-            files += (*sorted(f for f, _ in point.metrics.values()),)
-            files_of[id(point.importances)] = files
-        settings.setdefault(point.run.key, set()).add(files_of[id(point.importances)])
+        # Points that need the same share what they compute.
+        settings.setdefault(point.run.key, set()).add(id(point.importances))
         first.setdefault(point.run.key, point)
     groups: dict[tuple, list[Run]] = {}
     for key, point in first.items():
-        group = (point.batch_size, tuple(sorted(settings[key])))
+        group = (point.batch_size, frozenset(settings[key]))
         groups.setdefault(group, []).append(point.run)
     parts = []
     for (size, _), runs in groups.items():
@@ -137,47 +135,22 @@ def batches(points: list[Point], default: int) -> list[list[Run]]:
     return parts
 
 
-def _combinations(block, name, most_repeats):
-    """Axes of every point of a block; of the repeats only the first so many, if a number is given.
-
-    Draws of a ``random`` block are no repeats.
-    """
-    repeats = dict.fromkeys(_values(_axes(block).get("repeat", 0)))
-    first_repeats = set(itertools.islice(repeats, most_repeats))
-    for axes in _all_combinations(block, name):
-        if "random" in block or axes.get("repeat", 0) in first_repeats:
-            yield axes
-
-
-def _axes(block):
-    return block.get("grid") or block.get("zip") or {}
-
-
-def _all_combinations(block, name):
-    if "grid" in block:
-        axes = {k: _values(v) for k, v in block["grid"].items()}
-        for values in itertools.product(*axes.values()):
-            yield dict(zip(axes, values, strict=True))
-    elif "zip" in block:
-        yield from _rows(block["zip"])
-    else:
+def _combinations(block, name, most_repeats=None):
+    """Axes of every point of a block; of its repeats only the first so many, if a number is set."""
+    if "random" in block:  # Draws are no repeats.
         yield from _draws(block["random"], name)
-
-
-def _rows(block):
-    """Points of a ``zip``, an axis with one value keeping it."""
-    axes = {k: _values(v) for k, v in block.items()}
-    for i in range(max(len(v) for v in axes.values())):
-        yield {axis: values[i % len(values)] for axis, values in axes.items()}
-
-
-def _values(spec):
-    """Values of an axis: a list, a range ``{first, last}`` with both ends, or one value."""
-    if isinstance(spec, list):
-        return spec
-    if isinstance(spec, dict):
-        return list(range(spec["first"], spec["last"] + 1, spec.get("step", 1)))
-    return [spec]
+        return
+    axes = axes_of(block)
+    repeats = set(itertools.islice(dict.fromkeys(axes.get("repeat", [0])), most_repeats))
+    if "grid" in block:
+        rows = itertools.product(*axes.values())
+    else:  # An axis with one value keeps it.
+        in_turn = zip(*map(itertools.cycle, axes.values()), strict=True)
+        rows = itertools.islice(in_turn, max(map(len, axes.values())))
+    for values in rows:
+        combination = dict(zip(axes, values, strict=True))
+        if combination.get("repeat", 0) in repeats:
+            yield combination
 
 
 def _draws(block, name):
@@ -188,10 +161,10 @@ def _draws(block, name):
     for i in range(block["draws"]):
         generator = np.random.default_rng([word, block.get("seed", 0), i])
         axes = {}
-        for axis, values in block["axes"].items():
-            if not isinstance(values, dict):
-                choices = _values(values)
-                axes[axis] = choices[generator.integers(len(choices))]
+        for axis, spec in block["axes"].items():
+            values = _values(spec)
+            if isinstance(values, list):
+                axes[axis] = values[generator.integers(len(values))]
             elif "uniform" in values:
                 axes[axis] = float(generator.uniform(*values["uniform"]))
             elif "log_uniform" in values:
@@ -212,31 +185,33 @@ def _settings(experiment, axes):
 
 def _point(config, experiment, axes, batch_size, computed):
     settings = _settings(experiment, axes)
-    over_of = by_owner(settings)
-
-    def recipe(kind, name):
-        over = over_of.get(owner(kind, name), {})
-        return {**config[KINDS[kind][0]][name], **over}, over
-
-    run = _run(settings, *(recipe(kind, settings[kind]) for kind in ("data", "model")))
+    overs = by_owner(settings)
+    data, model = (recipe(config, overs, kind, settings[kind]) for kind in ("data", "model"))
+    run = _run(settings, data, model)
     # Points that set the same of importances and metrics share what is computed.
-    of_measures = {name: over for name, over in over_of.items() if "." in name}
-    text = canonical(of_measures) if of_measures else ""
+    text = canonical({name: over for name, over in overs.items() if "." in name})
     if text not in computed:
-        computed[text] = _computed(experiment, recipe)
+        computed[text] = _computed(config, experiment, overs)
     return Point(axes, run, *computed[text], batch_size)
 
 
-def _computed(experiment, recipe):
+def recipe(config: dict, overs: dict, kind: str, name: str) -> tuple[dict, dict]:
+    """A recipe with what settings by owner lay on it, see `by_owner`, and that alone."""
+    over = overs.get(owner(kind, name), {})
+    return config[KINDS[kind][0]][name] | over, over
+
+
+def _computed(config, experiment, overs):
     """Importances and metrics of a point, by name: the file name and the recipe of each."""
     importances, measured = {}, {}
+    # Their file names have no comma: Snakemake puts commas between wildcards of a submitted job.
     for name in experiment["importances"]:
-        complete, over = recipe("importance", name)
+        complete, over = recipe(config, overs, "importance", name)
         importances[name] = (_file(name, over, between="+"), complete)
         measured |= {f"{name}.{k}": v for k, v in over.items()}
     metrics = {}
     for name in experiment["metrics"]:
-        complete, over = recipe("metric", name)
+        complete, over = recipe(config, overs, "metric", name)
         metrics[name] = (_file(name, over | measured, between="+"), complete)
     return importances, metrics
 
@@ -248,10 +223,11 @@ def _takes_seed(dataset):
     if not file.is_file():  # Those of scikit-learn are functions of one file, and are not drawn.
         return False
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    loaders = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "load"]
-    names = [a.arg for n in loaders for a in (*n.args.args, *n.args.kwonlyargs)]
+    loaders = [n.args for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "load"]
     # Of one that is imported, nobody knows.
-    return not loaders or "random_state" in names
+    return not loaders or any(
+        argument.arg == "random_state" for of in loaders for argument in (*of.args, *of.kwonlyargs)
+    )
 
 
 def _run(settings, data, model):
@@ -261,22 +237,13 @@ def _run(settings, data, model):
     if is_drawn or data.get("outcome") == "permuted":
         data_over = {**data_over, "repeat": repeat}
     data_key = _file(settings["data"], data_over)
-    recipes = [data, model, repeat]
-    return Run(
-        key=f"{data_key}+{_file(settings['model'], model_over)}+{digest(recipes, 6)}",
-        data_key=data_key,
-        data=data,
-        model=model,
-        repeat=repeat,
-    )
+    model_key = _file(settings["model"], model_over)
+    key = f"{data_key}+{model_key}+{digest([data, model, repeat], 6)}"
+    return Run(key, data_key, data, model, repeat)
 
 
 def _file(name, over, between=","):
-    """File name of a recipe: its name and what differs from the configuration.
-
-    Those of importances and metrics are wildcards, and have no comma: Snakemake's executors put
-    commas between the wildcards of a submitted job.
-    """
+    """File name of a recipe: its name and what differs from the configuration."""
     if not over:
         return name
     text = between.join(f"{k}={canonical(v)}".replace('"', "") for k, v in sorted(over.items()))

@@ -57,26 +57,22 @@ def sweeps(flow: Workflow) -> list[dict]:
 
 
 def _steps_of_experiment(flow, name):
-    """Outputs, log, stage and wildcards of the jobs of an experiment, in the order of the flow.
-
-    They need no key, as that of the job which reads their tables covers what is behind it.
-    """
+    """Outputs, log, stage and wildcards of the jobs of an experiment, in the order of the flow."""
+    # They need no stage, whose key is looked for: the job that reads their tables covers theirs.
     for batch in flow.plan(name).batches:
         for stage in ("data_and_models", "importances", "metrics"):
             yield [], f"results/logs/{stage}/{name}/{batch}.log", "", None
 
 
 def _unfinished(flow, steps):
-    """Log and reason of the first of these jobs that failed; None if all is made, of these keys.
-
-    An earlier run may have left outputs of other sources or settings, whose logs have another key.
-    """
+    """Log and reason of the first of these jobs that failed; None if all is made, of these keys."""
     is_made = True
     for outputs, log, stage, wildcards in steps:
         lines = _lines(log)
         if lines and lines[-1] != FINISHED:
             return {"log": log, "reason": lines[-1]}
         is_made &= all(Path(output).exists() for output in outputs)
+        # An earlier run may have left outputs of other sources or settings.
         is_made &= not stage or KEY.format(flow.key(stage)(wildcards)) in lines[-3:]
     return None if is_made else {"log": "", "reason": "none of its jobs failed, but not all ran"}
 

@@ -20,47 +20,42 @@ def of_artefact(name: str, config: dict, drawn: bool) -> dict:
         experiment, _, metric = input_name.partition("/")
         inputs.setdefault(experiment, []).append(metric)
     stages = ["data_and_models", "importances", "metrics"] if inputs else []
-    rules = [*stages, "artefacts" if drawn else "artefacts_without_figure"]
     timing = "timing/" if artefact.get("timed") else ""
-    experiments = [_experiment(config, name, metrics) for name, metrics in inputs.items()]
     home = f"src/reproduction/papers/{paper}"
-    preset = config["preset"]
     return {
-        "command": f"make {name}" + ("" if preset == "full" else f" PRESET={preset}"),
-        "rules": rules,
+        "rules": [*stages, "artefacts" if drawn else "artefacts_without_figure"],
         "module": f"{home}/{papers.module_of(name)}.py",
         "table": f"results/{timing}tables/{name}.csv",
         "logs": [f"results/logs/{timing}artefacts/{name}.log"],
-        "data": _data(config, experiments, artefact.get("datasets", [])),
-        "configuration": [
-            f"{home}/artefacts.yaml",
-            *(f"config/experiments/{experiment}.yaml" for experiment in inputs),
-        ],
         "parameters": _settings(artefact.get("parameters", {})),
-        "experiments": experiments,
+        **_making(config, name, inputs, [f"{home}/artefacts.yaml"], artefact.get("datasets", [])),
     }
 
 
 def of_sweep(name: str, config: dict) -> dict:
     """The command, files and settings with which a reader makes one sweep again."""
-    preset = config["preset"]
-    experiments = [_experiment(config, name, config["experiments"][name]["metrics"])]
+    inputs = {name: config["experiments"][name]["metrics"]}
     return {
-        "command": f"make sweep EXPERIMENT={name}"
-        + ("" if preset == "full" else f" PRESET={preset}"),
         "table": f"results/experiments/{name}.csv",
         "logs": [f"results/logs/sweeps/{name}.log"],
-        "data": _data(config, experiments),
-        "configuration": [f"config/experiments/{name}.yaml"],
+        **_making(config, f"sweep EXPERIMENT={name}", inputs),
+    }
+
+
+def _making(config, target, inputs, files=(), datasets=()):
+    """The command, and the settings of experiments by name, each with its metrics."""
+    experiments = [_experiment(config, name, metrics) for name, metrics in inputs.items()]
+    preset = config["preset"]
+    return {
+        "command": f"make {target}" + ("" if preset == "full" else f" PRESET={preset}"),
+        "data": _data(config, experiments, datasets),
+        "configuration": [*files, *(f"config/experiments/{name}.yaml" for name in inputs)],
         "experiments": experiments,
     }
 
 
-def _data(config, experiments, names=()):
-    """SHA-256 of the tables of the project that these data sets are read from, by file.
-
-    Tables of a user lie outside, where the report names no place.
-    """
+def _data(config, experiments, names):
+    """SHA-256 of the tables of the project, and not of a user, that data sets are read from."""
     recipes = [r for e in experiments for block in e["blocks"] for r in block["recipes"]]
     names = [*names, *(recipe["name"] for recipe in recipes if recipe["kind"] == "data")]
     found = {}

@@ -109,20 +109,13 @@ def _wall(path):
 
 def _commit():
     """Commit of the checkout, with a remark if files differ from it; empty without git."""
-    if not (_ROOT / ".git").exists():
-        return ""
+    words = ["describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=, with changes"]
+    command = ["git", "-C", str(_ROOT), *words]
     try:
-        commit = _git("rev-parse", "HEAD")
-        changes = _git("status", "--porcelain", "--untracked-files=no")
+        told = subprocess.run(command, text=True, capture_output=True, check=True, timeout=20)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return commit + (", with changes" if changes else "")
-
-
-def _git(*words):
-    command = ["git", "-C", str(_ROOT), *words]
-    process = subprocess.run(command, text=True, capture_output=True, check=True, timeout=20)
-    return process.stdout.strip()
+    return told.stdout.strip() if (_ROOT / ".git").exists() else ""
 
 
 def _processor():

@@ -67,6 +67,14 @@ class Numbers:
         except MissingNumber as error:
             return {"text": "", "missing": str(error)}
 
+    def caption(self, caption: dict[str, str]) -> dict[str, dict[str, str]]:
+        """The parts of a caption with their numbers, in the order of the page."""
+        return {part: self.filled(caption[part]) for part in texts.PARTS if part in caption}
+
+    def headlines(self, entries) -> list[dict]:
+        """Findings with the numbers of their texts."""
+        return [{**entry, **self.filled(entry["text"])} for entry in entries]
+
     def cell(self, table: str, column: str = "value", **where) -> float:
         """The one value of a column in the rows with these values of other columns."""
         values = self._values(table, column, where)

@@ -21,21 +21,13 @@ def sections(config: dict, tables, figures) -> list[dict]:
 
 
 def _section(config, name, files, numbers):
-    section_texts = texts.sweeps().get(name, {})
-    title = section_texts.get("title", name)
+    words = {"title": name, "findings": [], **texts.sweeps().get(name, {})}
     return {
         "name": name,
-        "title": title,
+        "title": words["title"],
         "picture": pictures.embed(files) if files else None,
-        "alt": section_texts.get("alt", title),
-        "caption": {
-            part: numbers.filled(section_texts[part])
-            for part in texts.PARTS
-            if part in section_texts
-        },
-        "findings": [
-            {"headline": finding["headline"], **numbers.filled(finding["text"])}
-            for finding in section_texts.get("findings", [])
-        ],
+        "alt": words.get("alt", words["title"]),
+        "caption": numbers.caption(words),
+        "findings": numbers.headlines(words["findings"]),
         "making": making.of_sweep(name, config),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
@@ -56,17 +55,6 @@ def parts(paper: str) -> dict[str, str]:
 def sweeps() -> dict[str, dict]:
     """Words on sweeps by experiment: ``title``, ``alt``, the keys of `PARTS`, and ``findings``."""
     return _read(_SWEEPS)
-
-
-def in_order(names) -> list[str]:
-    """Artefacts in the order of the papers' years and of the files that list them."""
-    paths = sorted(
-        _PAPERS.glob("*/artefacts.yaml"),
-        key=lambda path: re.sub(r"\D", "", path.parent.name) or "later",
-    )
-    in_files = [f"{path.parent.name}/{name}" for path in paths for name in _read(path)]
-    places = {name: place for place, name in enumerate(in_files)}
-    return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
 @cache

@@ -86,13 +86,7 @@ def _ties(recipe, data):
 
 
 def _fitted_anew(run, data, saved):
-    """The model of a run, as its library has it.
-
-    Raises
-    ------
-    ValueError
-        If its trees are not the saved ones, or the saved model is cross-fitted.
-    """
+    """The model of a run, as its library has it; ValueError if its trees are not the saved ones."""
     if isinstance(saved, CrossFitted):
         raise ValueError("other packages explain one model, and this one has `folds`: leave it out")
     model = models.fit(run["model"], data.X, data.y, run["repeat"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reproduction import storage
+from splitcredit.views.warm_up import CALLS, compile_part
 
 
 def add_arguments(parser):
@@ -12,8 +13,6 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
-    from splitcredit.views.warm_up import CALLS, compile_part
-
     # Forests of scikit-learn and XGBoost compare in single precision. A job that explains a model
     # of LightGBM compiles the other kernels that it needs.
     for part in CALLS:
