@@ -25,12 +25,25 @@ RAW = {"shap": "SHAP", "shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-b
 # Out-of-bag SHAP weighted by y is compared with these: the SHAP values of figure 7, and out-of-bag
 # SHAP, which shows the effect of the weights alone.
 BEFORE = {"shap": "all rows, as in figure 7", "shap_oob": "out-of-bag rows"}
-GREATLY = 0.8
-_GREATLY = "0.8 standard deviations, which Cohen calls large, are the least for greatly improved"
-_SEPARATES = "a distance of one standard deviation is taken for the least that separates"
-# Share of the mean |SHAP| of a feature up to which a mean is called zero, as in figure 6.
-LOW = 0.1
-_LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, is called none"
+GREATLY = (
+    *(0.8, "at least"),
+    "0.8 standard deviations, which Cohen calls large, are the least for greatly improved",
+)
+SEPARATES = {
+    "shap_oob_y": (
+        *(1.0, "at least"),
+        "a distance of one standard deviation is taken for the least that separates",
+    ),
+    "shap_inbag_y": (
+        *(0.0, "at most"),
+        "in-bag, another feature is expected to be before x2",
+    ),
+}
+# As in figure 6.
+LOW = (
+    *cases.LOW[:2],
+    "less than a tenth of the feature's mean |SHAP|, which is all bias here, is called none",
+)
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -105,44 +118,28 @@ def statements(table):
             name: _separation(scores["value"].to_numpy(), scores["deviation"].to_numpy() ** 2)
             for name, scores in of_measure.items()
         }
-        measured = "distance of x2 from the nearest other feature in standard deviations, {}"
-        for name, limit, kind, reason in (
-            ("shap_oob_y", 1.0, "at least", _SEPARATES),
-            ("shap_inbag_y", 0.0, "at most", "in-bag, another feature is expected to be before x2"),
-        ):
-            row = rows[name]
-            estimate = _estimate(row, "separation")
-            options = {"reading": reason, "expected": _around(apart[name])}
-            text = measured.format(f"weighted, {WEIGHTED[name]}")
-            yield within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
+        for name, criterion in SEPARATES.items():
+            estimate = _estimate(rows[name], "separation")
+            text = "distance of x2 from the nearest other feature in standard deviations, "
+            text += f"weighted, {WEIGHTED[name]}"
+            place = "s09", f"{WEIGHTED[name]}, {mtry}", text, estimate
+            yield within(*place, *criterion, expected=around(apart[name], ROUNDING))
         for name, before in BEFORE.items():
-            row = rows[name]
-            estimate = _estimate(row, "gain")
+            estimate = _estimate(rows[name], "gain")
             text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
-            gain, most = apart["shap_oob_y"] - apart[name], np.inf
+            low, high = around(apart["shap_oob_y"] - apart[name], ROUNDING)
             if name == "shap_oob":
                 # Leaving in-bag rows out, without weights, does more than the weights.
-                most = apart["shap_oob"] - apart["shap"]
-            options = {"reading": _GREATLY, "expected": _around(gain, most)}
-            name = f"improved over {before}, {mtry}"
-            yield within("s09", name, text, GREATLY, "at least", estimate, **options)
-        yield _null(table, variant, mtry)
-
-
-def _around(value, most=np.inf):
-    """A value up to rounding; nothing if it is more than it can be."""
-    return value - ROUNDING, min(value + ROUNDING, most)
+                high = min(high, apart["shap_oob"] - apart["shap"])
+            place = "s09", f"improved over {before}, {mtry}", text, estimate
+            yield within(*place, *GREATLY, expected=(low, high))
+        # Without signal nothing is left.
+        null, raw = (of(table, name, NULL, variant) for name in ("shap_oob_y", "shap"))
+        errors = null["deviation"] / np.sqrt(null["n"]) / raw["value"]
+        estimate = cases.largest_size(null["value"] / raw["value"], errors)
+        text = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
+        yield within("s09", f"null case, {mtry}", text, estimate, *LOW, possible=NOT_NEGATIVE)
 
 
 def _estimate(row, name):
     return row[name], around(row[name], cases.K * row[f"{name}_error"])
-
-
-def _null(table, variant, mtry):
-    """Without signal nothing is left."""
-    rows, raw = (of(table, name, NULL, variant) for name in ("shap_oob_y", "shap"))
-    errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
-    estimate = cases.largest_size(rows["value"] / raw["value"], errors)
-    measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
-    options = {"reading": _LOW, "possible": NOT_NEGATIVE}
-    return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **options)

@@ -46,6 +46,17 @@ class Tree:
     r: list
     d: list
 
+    def child(self, j, x) -> int:
+        """The child of node j to which a row goes."""
+        return self.a[j] if x[self.d[j]] <= self.t[j] else self.b[j]
+
+    def tests(self, x):
+        """Inner nodes on the path of a row, from the root."""
+        j = 0
+        while self.v[j] is INTERNAL:
+            yield j
+            j = self.child(j, x)
+
     @property
     def n_leaves(self) -> int:
         """L."""
@@ -83,14 +94,14 @@ def trees_of(forest, output: int = 0, number=float) -> list[Tree]:
 
 def expvalue(x, S, tree: Tree, steps: Counter):
     """Algorithm 1: E[f(x) | x_S], unknown splits averaged by cover."""
-    v, a, b, t, r, d = tree.v, tree.a, tree.b, tree.t, tree.r, tree.d
+    v, a, b, r, d = tree.v, tree.a, tree.b, tree.r, tree.d
 
     def g(j, w):
         steps["G"] += 1
         if v[j] is not INTERNAL:
             return w * v[j]
         if d[j] in S:
-            return g(a[j], w) if x[d[j]] <= t[j] else g(b[j], w)
+            return g(tree.child(j, x), w)
         return g(a[j], w * r[a[j]] / r[j]) + g(b[j], w * r[b[j]] / r[j])
 
     return g(0, 1)
@@ -129,7 +140,7 @@ class _Element:
 
 def tree_shap(x, tree: Tree, steps: Counter) -> list:
     """Algorithm 2, TS(x, tree): phi by feature in polynomial time."""
-    v, a, b, t, r, d = tree.v, tree.a, tree.b, tree.t, tree.r, tree.d
+    v, a, b, r, d = tree.v, tree.a, tree.b, tree.r, tree.d
     phi = [0] * len(x)
     one = r[0] / r[0]
 
@@ -141,7 +152,8 @@ def tree_shap(x, tree: Tree, steps: Counter) -> list:
                 m_i = m[i - 1]
                 phi[m_i.d] += w * (m_i.o - m_i.z) * v[j]
         else:
-            h, c = (a[j], b[j]) if x[d[j]] <= t[j] else (b[j], a[j])
+            h = tree.child(j, x)
+            c = b[j] if h == a[j] else a[j]
             i_z = i_o = one
             k = _find_first(m, d[j])
             if k is not None:

@@ -13,11 +13,9 @@ from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalu
 def path_output(x, tree: Tree) -> list:
     """The path method for the output (Saabas): changes of the expectation along the path of x."""
     mean, _ = _moments(tree)
-    phi, j = [0] * len(x), 0
-    while tree.v[j] is INTERNAL:
-        child = tree.a[j] if x[tree.d[j]] <= tree.t[j] else tree.b[j]
-        phi[tree.d[j]] += mean[child] - mean[j]
-        j = child
+    phi = [0] * len(x)
+    for j in tree.tests(x):
+        phi[tree.d[j]] += mean[tree.child(j, x)] - mean[j]
     return phi
 
 

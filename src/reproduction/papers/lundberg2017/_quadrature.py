@@ -30,7 +30,7 @@ def tree_shap(x, tree: Tree, steps: Counter) -> list[float]:
             return [tree.v[j]] * len(points)
         i = tree.d[j]
         z, o = factors.get(i, (1.0, 1.0))
-        child_of_x = tree.a[j] if x[i] <= tree.t[j] else tree.b[j]
+        child_of_x = tree.child(j, x)
         total = [0.0] * len(points)
         for child in (tree.a[j], tree.b[j]):
             z_c, o_c = z * tree.r[child] / tree.r[j], o * (child == child_of_x)

@@ -7,6 +7,7 @@ The results for them are exact, and the range of values for which the conclusion
 
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import pandas as pd
 
@@ -59,11 +60,10 @@ ASSUMED = 1 / 8
 def compute(inputs, n_pairs: Count = N_PAIRS, seed: Seed = 0) -> pd.DataFrame:
     """Numbers of the figure, and those that decide whether it depends on the assumed leaves.
 
-    Columns: ``part``; ``tree``, ``feature``, ``task``, ``method``; ``x`` (ratio of the increase to
-    the AND, or number of features); ``n`` (pairs); ``value``; ``exact``, the value as a fraction.
     Parts: ``leaf`` (assumed), ``attribution``, ``marginal`` (what knowing the feature adds,
     ``method`` names what else is known), ``range`` (relative change of cough's attribution from A
-    to B at the ratio ``x``), ``pairs`` (in how many random pairs it falls).
+    to B at the ratio ``x``), ``pairs`` (in how many of ``n`` random ones with ``x`` features it
+    falls). ``exact`` is the value as a fraction.
     """
     cases = trees()
     rows = list(_leaves(cases))
@@ -120,12 +120,14 @@ def draw(table):
     trees, middle, bottom = figure.subfigures(3, 1, height_ratios=[1.0, 0.9, 0.9])
     pair, lowest = trees.subplots(1, 2), bottom.subplots(1, 2)
     leaves = table[table["part"] == "leaf"].groupby("tree")["exact"].apply(list)
-    titles = {"A": "Tree A: an AND", "B": "Tree B: the same, and more with cough"}
-    for column, (name, order) in enumerate((("A", ("Fever", "Cough")), ("B", ("Cough", "Fever")))):
-        axis = pair[column]
-        a, b, c, d = leaves[name]  # by fever, then cough
-        _draw_tree(axis, order, [a, b, c, d] if name == "A" else [a, c, b, d])
-        axis.set_title(titles[name], fontweight="bold")
+    for axis, name, order, title in (
+        (pair[0], "A", (0, 1, 2, 3), "Tree A: an AND"),
+        (pair[1], "B", (0, 2, 1, 3), "Tree B: the same, and more with cough"),
+    ):
+        # The leaves of the table are by fever, then cough.
+        features = FEATURES if name == "A" else FEATURES[::-1]
+        _draw_tree(axis, features, [leaves[name][k] for k in order])
+        axis.set_title(title, fontweight="bold")
     note = "A quarter of the patients in each leaf. The values of the leaves are assumed: "
     note += "the text of the paper does not print them."
     trees.supxlabel(note, fontsize=8, color="0.35", style="italic")
@@ -141,76 +143,56 @@ def _draw_tree(axis, order, leaves):
     """A tree of two levels; the way of a patient with both symptoms in dark."""
     axis.set(xlim=(-0.06, 1.06), ylim=(0.0, 1.06))
     pictures.blank(axis)
-    inner = {0: (0.5, 0.95), 1: (0.23, 0.55), 2: (0.77, 0.55)}
-    ends = {k: (0.095 + 0.27 * k, 0.1) for k in range(4)}
-    for parent, child, answer, on_path in (
-        (inner[0], inner[1], "No", False),
-        (inner[0], inner[2], "Yes", True),
-        (inner[1], ends[0], "No", False),
-        (inner[1], ends[1], "Yes", False),
-        (inner[2], ends[2], "No", False),
-        (inner[2], ends[3], "Yes", True),
-    ):
-        _arrow(axis, parent, child, answer, on_path)
-    for k, xy in inner.items():
-        _box(axis, xy, order[min(k, 1)], on_path=k != 1)
-    for k, xy in ends.items():
-        _box(axis, xy, leaves[k], on_path=k == 3, leaf=True)
+    places = [(0.5, 0.95), (0.23, 0.55), (0.77, 0.55), *((0.095 + 0.27 * k, 0.1) for k in range(4))]
+    for child in range(1, len(places)):
+        _arrow(axis, places[(child - 1) // 2], places[child], on_path=child in (2, 6))
+    first, second = order
+    for k, text in enumerate((f"{first}?", f"{second}?", f"{second}?", *leaves)):
+        _box(axis, places[k], text, on_path=k in (0, 2, 6), leaf=k > 2)
 
 
-def _arrow(axis, start, end, answer, on_path):
+def _arrow(axis, start, end, on_path):
     color = "0.15" if on_path else "0.65"
     style = {"arrowstyle": "-|>", "color": color, "lw": 1.8 if on_path else 1.0}
-    style |= {"shrinkA": 13, "shrinkB": 12}
-    axis.annotate("", end, start, arrowprops=style)
+    axis.annotate("", end, start, arrowprops={**style, "shrinkA": 13, "shrinkB": 12})
     x, y = ((s + e) / 2 for s, e in zip(start, end, strict=True))
-    side = 1 if end[0] > start[0] else -1
+    answer, side = ("Yes", 1) if end[0] > start[0] else ("No", -1)
     axis.text(x + 0.045 * side, y + 0.03, answer, color=color, fontsize=8, ha="center")
 
 
-def _box(axis, center, text, on_path, leaf=False):
-    face = {"boxstyle": "round,pad=0.35" if not leaf else "square,pad=0.4"}
-    face |= {"fc": "white" if not leaf else PAPER, "ec": "0.15" if on_path else "0.65"}
-    face["lw"] = 1.6 if on_path else 0.9
-    text = text if leaf else f"{text}?"
-    weight = "bold" if on_path else "normal"
-    axis.text(*center, text, ha="center", va="center", bbox=face, fontweight=weight, fontsize=9)
+def _box(axis, center, text, on_path, leaf):
+    edge, width, weight = ("0.15", 1.6, "bold") if on_path else ("0.65", 0.9, "normal")
+    face, shape = (PAPER, "square,pad=0.4") if leaf else ("white", "round,pad=0.35")
+    box = {"boxstyle": shape, "fc": face, "ec": edge, "lw": width}
+    axis.text(*center, text, ha="center", va="center", bbox=box, fontweight=weight, fontsize=9)
 
 
 def _draw_table(axis, table):
     """Six attributions in both trees, and the change of cough's."""
     pictures.blank(axis)
     axis.set(xlim=(0, 1), ylim=(-0.3, len(LABELS) + 1.5))
-    exact = table.set_index(["task", "method", "tree", "feature"])["exact"]
-    value = table.set_index(["task", "method", "tree", "feature"])["value"]
-    columns = {
-        ("A", "Fever"): 0.42,
-        ("A", "Cough"): 0.51,
-        ("B", "Fever"): 0.61,
-        ("B", "Cough"): 0.7,
-    }
+    numbers = table.set_index(["task", "method", "tree", "feature"])
+    exact, value = numbers["exact"], numbers["value"]
+    columns = dict(zip(product("AB", FEATURES), (0.42, 0.51, 0.61, 0.7), strict=True))
+    title = {"ha": "center", "fontweight": "bold"}
     for tree, x in (("A", 0.465), ("B", 0.655)):
-        axis.text(x, len(LABELS) + 0.95, f"tree {tree}", ha="center", fontweight="bold")
+        axis.text(x, len(LABELS) + 0.95, f"tree {tree}", **title)
     words = {"fontsize": 8, "color": "0.35", "ha": "center"}
     for (_, feature), x in columns.items():
         axis.text(x, len(LABELS) + 0.2, feature, **words)
-    axis.text(0.87, len(LABELS) + 0.95, "Cough, from A to B", ha="center", fontweight="bold")
-    axis.text(
-        0.87, len(LABELS) + 0.2, "it matters more in B", ha="center", fontsize=8, color="0.35"
-    )
+    axis.text(0.87, len(LABELS) + 0.95, "Cough, from A to B", **title)
+    axis.text(0.87, len(LABELS) + 0.2, "it matters more in B", **words)
     for k, (key, label) in enumerate(LABELS.items()):
         y = len(LABELS) - 1 - k
         if k % 2 == 0:
             axis.axhspan(y - 0.18, y + 0.78, color=PAPER, zorder=0)
         axis.text(0.01, y + 0.3, label, va="center")
         change = value[(*key, "B", "Cough")] / value[(*key, "A", "Cough")] - 1
-        color = DOWN if change < 0 else UP
+        falls, rises = f"▼ falls by {-change:.0%}: inconsistent", f"▲ rises by {change:.0%}"
+        color, text = (DOWN, falls) if change < 0 else (UP, rises)
         for (tree, feature), x in columns.items():
             bold = {"color": color, "fontweight": "bold"} if feature == "Cough" else {}
             axis.text(x, y + 0.3, exact[(*key, tree, feature)], ha="center", va="center", **bold)
-        text = (
-            f"▼ falls by {-change:.0%}: inconsistent" if change < 0 else f"▲ rises by {change:.0%}"
-        )
         axis.text(0.775, y + 0.3, text, va="center", color=color)
 
 
@@ -256,8 +238,7 @@ def statements(table):
     """s01: the attributions that fall and rise from A to B, and in how many random pairs."""
     attributed = table[(table["part"] == "attribution") & (table["feature"] == "Cough")]
     cough = attributed.set_index(["task", "method", "tree"])["value"]
-    change = {key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in LABELS}
-    falls, rises = _least(change)
+    falls, rises = _least({key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in LABELS})
     # Changes grow with the ratio of the leaves' values, which lies between two of `RATIOS`.
     (_, *below), (_, *above) = _neighbors(table)
     measured = "smallest {} of cough's attribution from A to B, relative"
@@ -267,8 +248,8 @@ def statements(table):
     place = ("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least")
     yield finding(*place, possible=(below[1], above[1]))
     ranges = table[(table["part"] == "range") & (table["x"] <= HOLDS_UP_TO)]
-    expected = [key in FALLING for key in zip(ranges["task"], ranges["method"], strict=True)]
-    exceptions = ((ranges["value"] < 0) != expected).sum()
+    is_falling = [key in FALLING for key in zip(ranges["task"], ranges["method"], strict=True)]
+    exceptions = ((ranges["value"] < 0) != is_falling).sum()
     measured = f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
     place = ("s01", "other leaf values", measured, exceptions, 0.0)
     yield finding(*place, possible=(0, len(ranges)))
@@ -278,9 +259,8 @@ def statements(table):
         count, n = rows["value"].sum(), rows["n"].sum()
         measured = f"falls in {n:.0f} random pairs where the feature matters more"
         place = ("s01", f"pairs, {method} of the {task}", measured, count)
-        limit = (0.0, "at most") if method == "SHAP" else (1.0, "at least")
-        reading = "" if method == "SHAP" else exists
-        yield finding(*place, *limit, reading=reading, possible=(0, n))
+        limit = (0.0, "at most", "") if method == "SHAP" else (1.0, "at least", exists)
+        yield finding(*place, *limit[:2], reading=limit[2], possible=(0, n))
 
 
 def _least(change):
@@ -301,13 +281,12 @@ def _neighbors(table):
 
 
 def _tree(first, second, leaves):
-    covers = [4, 2, 1, 1, 2, 1, 1]
     return Tree(
         v=[INTERNAL, INTERNAL, *leaves[:2], INTERNAL, *leaves[2:]],
         a=[1, 2, -1, -1, 5, -1, -1],
         b=[4, 3, -1, -1, 6, -1, -1],
         t=[0.5] * 7,
-        r=[Fraction(r) for r in covers],
+        r=[Fraction(r) for r in (4, 2, 1, 1, 2, 1, 1)],
         d=[first, second, -1, -1, second, -1, -1],
     )
 

@@ -45,7 +45,7 @@ def compute(inputs) -> pd.DataFrame:
         for k, i in enumerate(order):
             before, after = f_x[frozenset(order[:k])], f_x[frozenset(order[: k + 1])]
             rows.append(_row("order", _name(order), k + 1, FEATURES[i], after, after - before))
-    order = path_order(x, tree)
+    order = tuple(tree.d[j] for j in tree.tests(x))
     path, shap = _attributions.path_output(x, tree), _attributions.shap_output(x, tree)
     for k, i in enumerate(order):
         rows.append(_row("path", _name(order), k + 1, FEATURES[i], None, path[i]))
@@ -63,15 +63,6 @@ def explained() -> tuple[Tree, list[float]]:
     pairs = zip(tree.v, tree.r, strict=True)
     v = [INTERNAL if v is INTERNAL else Fraction(round(v * r), int(r)) for v, r in pairs]
     return Tree(v, tree.a, tree.b, tree.t, tree.r, tree.d), forest.prepare(data.X)[ROW].tolist()
-
-
-def path_order(x, tree: Tree) -> tuple[int, ...]:
-    """Features in the order in which the path of x tests them."""
-    order, j = [], 0
-    while tree.v[j] is INTERNAL:
-        order.append(tree.d[j])
-        j = tree.a[j] if x[tree.d[j]] <= tree.t[j] else tree.b[j]
-    return tuple(order)
 
 
 def draw(table):
