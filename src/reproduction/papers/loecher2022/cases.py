@@ -89,18 +89,12 @@ LOW = (
     "less than a tenth of the feature's MDI, which is all bias here, is called low",
 )
 SLIGHTLY = 1.25, "at most", "a quarter more is taken for the most that is only slightly higher"
-IN_FIGURE = (
-    *(0.25, "at most"),
-    "a rise of a quarter of the highest mean is the most that looks slight in the figure",
-)
-CHANCE = (
-    *(0.2, "at most"),
-    "a measure that fails puts x2 first no more often than chance, one time in five",
-)
-OFTEN = (
-    *(0.05, "at least"),
-    "wrong in one trial of twenty is taken for the least that is worth a warning",
-)
+_IN_FIGURE = "a rise of a quarter of the highest mean is the most that looks slight in the figure"
+IN_FIGURE = 0.25, "at most", _IN_FIGURE
+_CHANCE = "a measure that fails puts x2 first no more often than chance, one time in five"
+CHANCE = 0.2, "at most", _CHANCE
+_OFTEN = "wrong in one trial of twenty is taken for the least that is worth a warning"
+OFTEN = 0.05, "at least", _OFTEN
 # Largest distance of a mean that is 0, in standard errors.
 DEVIATION = 4.0
 _UNBIASED = "of eighty means that are 0, one lies further off with a probability of 0.5 %"

@@ -6,7 +6,7 @@ import pandas as pd
 from reproduction.figures import panels
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _titanic
-from reproduction.papers.loecher2022._titanic import LEAST_SIZEABLE, STRONGEST
+from reproduction.papers.loecher2022._titanic import SIZEABLE, STRONGEST
 
 ROWS = "loecher2022_titanic_rows/local_values"
 # Points within one bin of a swarm are laid beside each other.
@@ -83,7 +83,7 @@ def statements(table):
     of_sex, of_few_values = deviation[STRONGEST], extent[list(FEW_VALUES)].max()
     for feature in MANY_VALUES:
         for name, values, limit, most, reason in (
-            ("standard deviation", deviation / of_sex, LEAST_SIZEABLE, 1.001 / of_sex, _LARGE),
+            ("standard deviation", deviation / of_sex, SIZEABLE[0], 1.001 / of_sex, _LARGE),
             ("range", extent / of_few_values, 1.0, 2 / of_few_values, _WIDE),
         ):
             against = STRONGEST if name != "range" else "the larger one of Sex and Pclass"

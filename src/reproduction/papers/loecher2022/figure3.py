@@ -51,7 +51,7 @@ def draw(table):
     """MDA, MDI and CFC; gray is the control."""
     figure, axes = panels.subplots(1, 3, figsize=(10.4, 3.6), sharey=True)
     for axis, (name, (title, unit)) in zip(axes, PANELS.items(), strict=True):
-        _titanic.draw_bars(axis, table, name)
+        _titanic.draw_bars(axis, _titanic.with_control(table, name))
         _draw_r(axis, table, name)
         axis.locator_params(axis="x", nbins=6)
         axis.set(title=title, xlabel=unit)
@@ -105,8 +105,7 @@ def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE, b
     measured += f"{_titanic.K:.0f} standard errors over the seeds"
     variant = f"{names[smaller]} below {names[larger]}, {feature}"
     variant += "" if case == AS_THEY_ARE else f", {case}"
-    options = {"basis": "monte-carlo", "interval": around(value, width)}
-    options["beside"] = beside
-    most = [_titanic.all_of_sex(table, name, case) for name in (larger, smaller)]
-    options["possible"] = (-sum(most), sum(most))
-    return finding(statement, variant, measured, value, 0.0, "at least", **options)
+    most = sum(_titanic.all_of_sex(table, name, case) for name in (larger, smaller))
+    options = {"interval": around(value, width), "possible": (-most, most), "beside": beside}
+    place = (statement, variant, measured, value, 0.0, "at least")
+    return finding(*place, basis="monte-carlo", **options)

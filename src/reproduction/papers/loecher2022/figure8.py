@@ -25,25 +25,17 @@ RAW = {"shap": "SHAP", "shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-b
 # Out-of-bag SHAP weighted by y is compared with these: the SHAP values of figure 7, and out-of-bag
 # SHAP, which shows the effect of the weights alone.
 BEFORE = {"shap": "all rows, as in figure 7", "shap_oob": "out-of-bag rows"}
-GREATLY = (
-    *(0.8, "at least"),
-    "0.8 standard deviations, which Cohen calls large, are the least for greatly improved",
-)
+_GREATLY = "0.8 standard deviations, which Cohen calls large, are the least for greatly improved"
+GREATLY = 0.8, "at least", _GREATLY
+_SEPARATES = "a distance of one standard deviation is taken for the least that separates"
+_BEFORE_X2 = "in-bag, another feature is expected to be before x2"
 SEPARATES = {
-    "shap_oob_y": (
-        *(1.0, "at least"),
-        "a distance of one standard deviation is taken for the least that separates",
-    ),
-    "shap_inbag_y": (
-        *(0.0, "at most"),
-        "in-bag, another feature is expected to be before x2",
-    ),
+    "shap_oob_y": (1.0, "at least", _SEPARATES),
+    "shap_inbag_y": (0.0, "at most", _BEFORE_X2),
 }
 # As in figure 6.
-LOW = (
-    *cases.LOW[:2],
-    "less than a tenth of the feature's mean |SHAP|, which is all bias here, is called none",
-)
+_LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, is called none"
+LOW = *cases.LOW[:2], _LOW
 
 
 def compute(inputs) -> pd.DataFrame:
