@@ -48,41 +48,32 @@ UP, DOWN, ASIDE = COLORS["vermilion"], COLORS["blue"], "0.6"
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Terms of both predictions.
+    """Terms of both predictions, in units of the target.
 
-    Columns: ``part`` (``blog`` or ``real tree``); ``step`` along the path; ``term``, where those of
-    the real tree begin with ``diabetes``; ``value`` of the term, unrounded, in units of the target;
-    ``test``, the condition that the row meets; ``node``, the mean of the target at the node that
-    the step leads to, and ``rows`` there; ``aside``, the mean in the child beside it. The row ``sum
-    of printed terms`` has the blog's terms rounded before they are added.
+    A ``term`` of the real tree begins with ``diabetes``. ``node`` is the mean of the target at the
+    node that a step leads to, ``rows`` are those there, ``aside`` is the mean in the child beside
+    it. The row ``sum of printed terms`` has the blog's terms rounded before they are added.
     """
-    forest = blog_forest()
-    blog = _decomposed(forest, np.array([HOUSE]))
+    blog = _decomposed(blog_forest(), np.array([HOUSE]))
     terms = [round(row["value"], 2) for row in blog if row["term"] != "prediction"]
     blog.append({"term": "sum of printed terms", "value": round(sum(terms), 2)})
-    forest, x = real_forest()
-    real_steps = _decomposed(forest, x)
-    for row in real_steps:
-        row["term"] = f"diabetes {row['term']}"
-    rows = [{"part": "blog", **r} for r in blog] + [{"part": "real tree", **r} for r in real_steps]
+    real = [row | {"term": f"diabetes {row['term']}"} for row in _decomposed(*real_forest())]
+    rows = [{"part": "blog", **r} for r in blog] + [{"part": "real tree", **r} for r in real]
     columns = ["part", "step", "term", "value", "test", "node", "rows", "aside"]
     return pd.DataFrame(rows, columns=columns).astype({"step": "Int64", "rows": "Int64"})
 
 
 def blog_forest() -> Forest:
     """The blog's tree as far as the path goes: off it hangs one leaf at each split."""
-    value, cover, left, right = [], [], [], []
+    # Node d is on the path, node d + n_splits hangs beside it.
+    value, cover, left, right = list(PATH), list(COVERS), [], []
     n_splits = len(TESTS)
-    for d, v in enumerate(PATH):  # node d is on the path, node d + n_splits hangs beside it
-        value.append(v)
-        cover.append(COVERS[d])
     for d, (_, _, side) in enumerate(TESTS):
-        aside = COVERS[d] - COVERS[d + 1]
-        value.append((PATH[d] * COVERS[d] - PATH[d + 1] * COVERS[d + 1]) / aside)
-        cover.append(aside)
-        children = (d + 1, d + 1 + n_splits)
-        left.append(children[side != "left"])
-        right.append(children[side == "left"])
+        cover.append(COVERS[d] - COVERS[d + 1])
+        value.append((PATH[d] * COVERS[d] - PATH[d + 1] * COVERS[d + 1]) / cover[-1])
+        on_path, aside = d + 1, d + 1 + n_splits
+        left.append(on_path if side == "left" else aside)
+        right.append(aside if side == "left" else on_path)
     leaves = [LEAF] * (n_splits + 1)
     return Forest(
         feature=[*range(n_splits), *leaves],
@@ -160,24 +151,25 @@ def _path(axis, rows):
 
 def _split(axis, parent, child, level, gap):
     """The way to the child in color, with its contribution, and the child off the path in gray."""
-    rises, depth = child["value"] > 0, level + 1
-    side, color = (1, UP) if rises else (-1, DOWN)
-    node_align, aside_align = ("left", "right") if rises else ("right", "left")
+    depth, rises = level + 1, child["value"] > 0
+    side, color, node_align, aside_align = (
+        (1, UP, "left", "right") if rises else (-1, DOWN, "right", "left")
+    )
     axis.plot([parent["node"], child["aside"]], [level, depth], color=ASIDE, lw=0.9, zorder=1)
     axis.plot(child["aside"], depth, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
     aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"
-    style = {"va": "center", "fontsize": 7.5}
-    axis.text(child["aside"] - side * gap, depth, aside, ha=aside_align, color="0.4", **style)
+    style = {"va": "center", "fontsize": 7.5, "color": "0.4"}
+    axis.text(child["aside"] - side * gap, depth, aside, ha=aside_align, **style)
     arrow = {"arrowstyle": "-|>", "color": color, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
     axis.annotate("", (child["node"], depth), (parent["node"], level), arrowprops=arrow)
     _mark(axis, child, depth)
+    beside = {"ha": node_align, "va": "center"}
     node = f"{child['node']:.2f} ({child['rows']:.0f} rows)"
-    axis.text(child["node"] + side * gap, depth, node, ha=node_align, va="center", fontsize=8)
+    axis.text(child["node"] + side * gap, depth, node, fontsize=8, **beside)
     text_x = 0.3 * parent["node"] + 0.7 * child["node"] + side * gap
-    axis.text(text_x, level + 0.4, child["test"], ha=node_align, va="center", fontsize=8)
+    axis.text(text_x, level + 0.4, child["test"], fontsize=8, **beside)
     step = f"{child['value']:+.2f}".replace("-", "−")
-    bold = {"fontweight": "bold", "color": color, "va": "center"}
-    axis.text(text_x, level + 0.62, step, ha=node_align, **bold)
+    axis.text(text_x, level + 0.62, step, fontweight="bold", color=color, **beside)
 
 
 def _mark(axis, node, level):
