@@ -6,19 +6,7 @@ import pandas as pd
 from reproduction.figures import panels
 from reproduction.papers import around
 from reproduction.papers.loecher2022 import cases
-from reproduction.papers.loecher2022.cases import (
-    FEATURES,
-    MTRY,
-    NOT_NEGATIVE,
-    NULL,
-    NUMBERS,
-    POWER,
-    RELEVANT,
-    ROUNDING,
-    boxes,
-    of,
-    within,
-)
+from reproduction.papers.loecher2022.cases import MTRY, NULL, POWER, RELEVANT, of, within
 
 WEIGHTED = {"shap_oob_y": "out-of-bag", "shap_inbag_y": "in-bag"}
 RAW = {"shap": "SHAP", "shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-bag"}
@@ -50,7 +38,7 @@ def compute(inputs) -> pd.DataFrame:
     table = pd.concat([cases.summary(inputs, c, names) for c in (POWER, NULL)])
     measured = {}
     for variant in MTRY:
-        scores = cases.replications(inputs, POWER, variant, NUMBERS, names)
+        scores = cases.replications(inputs, POWER, variant, cases.NUMBERS, names)
         for name in names:
             measured[variant, name] = _measured(scores[[name]].to_numpy(), separation, "separation")
         for name in BEFORE:
@@ -72,7 +60,7 @@ def separation(scores) -> float:
 
 
 def _separation(means, variances):
-    x2 = FEATURES.index(RELEVANT)
+    x2 = cases.FEATURES.index(RELEVANT)
     distances = (means[x2] - means) / np.sqrt((variances[x2] + variances) / 2)
     return float(np.delete(distances, x2).min())
 
@@ -88,7 +76,7 @@ def draw(table):
     figure.subplots_adjust(left=0.13, right=0.985, bottom=0.14, top=0.87, wspace=0.06, hspace=0.36)
     for line, (importance, name) in zip(axes, WEIGHTED.items(), strict=True):
         for axis, case in zip(line, (POWER, NULL), strict=True):
-            boxes(axis, of(table, importance, case), "0.8")
+            cases.boxes(axis, of(table, importance, case), "0.8")
             cases.finish(axis, RELEVANT if case == POWER else None)
             axis.set_title(f"{case}, {name} rows", loc="left")
         line[0].set_ylabel("mean of y SHAP")
@@ -115,11 +103,11 @@ def statements(table):
             text = "distance of x2 from the nearest other feature in standard deviations, "
             text += f"weighted, {WEIGHTED[name]}"
             place = "s09", f"{WEIGHTED[name]}, {mtry}", text, estimate
-            yield within(*place, *criterion, expected=around(apart[name], ROUNDING))
+            yield within(*place, *criterion, expected=around(apart[name], cases.ROUNDING))
         for name, before in BEFORE.items():
             estimate = _estimate(rows[name], "gain")
             text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
-            low, high = around(apart["shap_oob_y"] - apart[name], ROUNDING)
+            low, high = around(apart["shap_oob_y"] - apart[name], cases.ROUNDING)
             if name == "shap_oob":
                 # Leaving in-bag rows out, without weights, does more than the weights.
                 high = min(high, apart["shap_oob"] - apart["shap"])
@@ -130,7 +118,7 @@ def statements(table):
         errors = null["deviation"] / np.sqrt(null["n"]) / raw["value"]
         estimate = cases.largest_size(null["value"] / raw["value"], errors)
         text = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
-        yield within("s09", f"null case, {mtry}", text, estimate, *LOW, possible=NOT_NEGATIVE)
+        yield within("s09", f"null case, {mtry}", text, estimate, *LOW, possible=cases.NOT_NEGATIVE)
 
 
 def _estimate(row, name):

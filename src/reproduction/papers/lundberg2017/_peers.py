@@ -85,24 +85,20 @@ def _xgboost_model(xgboost, forest):
     model = json.loads(xgboost.train(settings, rows, 1).save_raw("json"))
     (tree,) = model["learner"]["gradient_booster"]["model"]["trees"]
     order, left, right, parents = _siblings_together(forest)
-    leaf, n = left < 0, forest.n_nodes
+    leaf, n = np.array(left) < 0, forest.n_nodes
     # XGBoost goes left on <, the trees here on <=, and it keeps the values of leaves with the
     # thresholds; both in float32.
     single = forest.threshold.astype(np.float32)
     single = np.where(single > forest.threshold, np.nextafter(single, np.float32(-np.inf)), single)
     above = np.nextafter(single, np.float32(np.inf))
     conditions = np.where(forest.feature < 0, forest.value[:, 0], above).astype(np.float32)
+    empty = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
+    tree |= dict.fromkeys(empty, []) | dict.fromkeys(("base_weights", "loss_changes"), [0.0] * n)
     tree |= {
-        "base_weights": [0.0] * n,
-        "categories": [],
-        "categories_nodes": [],
-        "categories_segments": [],
-        "categories_sizes": [],
         "default_left": [0] * n,
-        "left_children": left.tolist(),
-        "right_children": right.tolist(),
-        "loss_changes": [0.0] * n,
-        "parents": parents.tolist(),
+        "left_children": left,
+        "right_children": right,
+        "parents": parents,
         "split_conditions": conditions[order].tolist(),
         "split_indices": np.where(leaf, 0, forest.feature[order]).tolist(),
         "split_type": [0] * n,
@@ -122,4 +118,4 @@ def _siblings_together(forest):
         if inner:
             order += [int(forest.left[k]), int(forest.right[k])]
             parents += [parent, parent]
-    return order, np.array(left), np.array(right), np.array(parents)
+    return order, left, right, parents

@@ -20,12 +20,19 @@ deeper on average.
 
 from collections import Counter
 from itertools import pairwise
-from math import log2
+from math import ceil, log2
 
 import numpy as np
 
-from reproduction.papers.lundberg2017 import _quadrature, _trees
-from reproduction.papers.lundberg2017._algorithms import shapley_by_subsets, tree_shap, trees_of
+from reproduction.papers.lundberg2017 import _trees
+from reproduction.papers.lundberg2017._algorithms import (
+    INTERNAL,
+    Tree,
+    shapley_by_subsets,
+    tree_shap,
+    trees_of,
+)
+from reproduction.papers.lundberg2017._exact import unique_on_path
 
 EQ2, ALGORITHM_2, OURS = "Eq. 2 with Algorithm 1", "Algorithm 2", "quadrature"
 # Sweep -> sizes. Depths are even, as K = ceil(D / 2).
@@ -112,13 +119,9 @@ def bound(row) -> float:
 def count(method, forest, x) -> int:
     """Steps for one row."""
     steps = Counter()
+    algorithm = {EQ2: shapley_by_subsets, ALGORITHM_2: tree_shap, OURS: quadrature}[method]
     for tree in trees_of(forest):
-        if method == EQ2:
-            shapley_by_subsets(x, tree, steps)
-        elif method == ALGORITHM_2:
-            tree_shap(x, tree, steps)
-        else:
-            _quadrature.tree_shap(x, tree, steps)
+        algorithm(x, tree, steps)
     return sum(steps.values())
 
 
@@ -128,3 +131,46 @@ def _row(sweep, forest, M, methods):
     sizes = {"sweep": sweep, "T": len(trees), "M": M}
     sizes |= {"L": max(t.n_leaves for t in trees), "D": max(t.depth for t in trees)}
     return [{**sizes, "method": m, "value": count(m, forest, x)} for m in methods]
+
+
+def quadrature(x, tree: Tree, steps: Counter) -> list[float]:
+    """Phi by feature of one row by quadrature, as the kernels do it, with its steps counted.
+
+    The derivation is in `splitcredit.kernels.tree_shap.blocks`. With f_i(t) = (1 - t) z_i + t o_i
+    for each feature i of a path, the Shapley values are integrals over [0, 1] of polynomials, for
+    which K = ceil(m / 2) points suffice on a tree whose paths test at most m features. An edge that
+    takes feature i from (z, o) to (z_c, o_c) adds
+
+        (o_c z - z_c o) * sum over the points of (weight and product of all f above) * below / f_i^2
+
+    to phi_i, where "below" sums the leaves below times what is still to come of their products.
+    """
+    points, weights = np.polynomial.legendre.leggauss(max(1, ceil(unique_on_path(tree) / 2)))
+    points, weights = ((points + 1) / 2).tolist(), (weights / 2).tolist()
+    phi = [0.0] * len(x)
+
+    def below(j, above, factors):
+        if tree.v[j] is not INTERNAL:
+            return [tree.v[j]] * len(points)
+        i = tree.d[j]
+        z, o = factors.get(i, (1.0, 1.0))
+        child_of_x = tree.child(j, x)
+        total = [0.0] * len(points)
+        for child in (tree.a[j], tree.b[j]):
+            z_c, o_c = z * tree.r[child] / tree.r[j], o * (child == child_of_x)
+            ratio = []
+            for t in points:
+                steps["loop"] += 1
+                ratio.append(((1 - t) * z_c + t * o_c) / ((1 - t) * z + t * o))
+            products = [a * f for a, f in zip(above, ratio, strict=True)]
+            sums = below(child, products, {**factors, i: (z_c, o_c)})
+            integral = 0.0
+            for k, t in enumerate(points):
+                steps["loop"] += 1
+                integral += above[k] * sums[k] / ((1 - t) * z + t * o) ** 2
+                total[k] += ratio[k] * sums[k]
+            phi[i] += (o_c * z - z_c * o) * integral
+        return total
+
+    below(0, weights, {})
+    return phi
