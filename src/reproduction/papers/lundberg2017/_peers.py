@@ -93,11 +93,13 @@ def _xgboost_model(xgboost, forest):
     above = np.nextafter(single, np.float32(np.inf))
     conditions = np.where(forest.feature < 0, forest.value[:, 0], above).astype(np.float32)
     empty = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
-    tree |= dict.fromkeys(empty, []) | dict.fromkeys(("base_weights", "loss_changes"), [0.0] * n)
+    tree |= {name: [] for name in empty}
     tree |= {
+        "base_weights": [0.0] * n,
         "default_left": [0] * n,
         "left_children": left,
         "right_children": right,
+        "loss_changes": [0.0] * n,
         "parents": parents,
         "split_conditions": conditions[order].tolist(),
         "split_indices": np.where(leaf, 0, forest.feature[order]).tolist(),
