@@ -370,7 +370,7 @@ def statements(table):
         yield _is_zero("s11", f"{case}, {quantity}", f"{quantity}, path method", largest)
     similar = "similar is read as equal: no degree of likeness is stated"
     for case in (ONCE, AGAIN):
-        of_case = value["one order", case]
+        of_case = value["one order"][case]
         predicted = of_case.get(BY_NAMES)
         place = case, PATH_AND_ORDER, of_case[PATH_AND_ORDER]
         yield _is_zero("s12", *place, predicted, similar)
