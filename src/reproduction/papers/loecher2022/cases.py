@@ -128,11 +128,9 @@ def draw(table):
     figure.subplots_adjust(left=0.065, right=0.99, bottom=0.17, top=0.88, wspace=0.24, hspace=0.42)
     for line, (variant, mtry) in zip(axes, MTRY.items(), strict=True):
         for axis, (importance, name) in zip(line, PANELS.items(), strict=True):
-            for _, key in settings(table, importance):
-                if key["variant"] == variant:
-                    rows = of(table, importance, case, **key)
-                    side = {NUMBERS: -1, SUBSETS: 1}[key["coding"]]
-                    boxes(axis, rows, _COLORS[key["coding"]], 0.19 * side, 0.34)
+            for coding, shift in ((NUMBERS, -0.19), (SUBSETS, 0.19)):
+                rows = of(table, importance, case, variant, coding)
+                boxes(axis, rows.dropna(subset="n"), _COLORS[coding], shift, 0.34)
             _draw_r(axis, of(table, importance, case, variant, R))
             finish(axis, RELEVANT if case == POWER else None)
             axis.set_title(name, loc="left")
@@ -142,12 +140,8 @@ def draw(table):
     panels.letter(axes)
     handles = [Patch(fc=_COLORS[c], ec="0.3", label=_NAMES[c]) for c in (NUMBERS, SUBSETS)]
     style = {"marker": "D", "ms": 5, "color": _COLORS[R], "mec": "white", "label": _NAMES[R]}
-    figure.legend(
-        handles=[*handles, Line2D([], [], **style)],
-        loc="lower center",
-        ncols=3,
-        bbox_to_anchor=(0.5, 0.035),
-    )
+    handles.append(Line2D([], [], **style))
+    figure.legend(handles=handles, loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.035))
     explain_boxes(figure, table)
     figure.suptitle(f"{_TITLES[case]}; {table['n'].max():.0f} draws", y=0.97)
     return figure
@@ -157,11 +151,11 @@ def _draw_r(axis, rows):
     style = {"color": _COLORS[R], "ls": "", "mec": "white"}
     for position, (_, row) in enumerate(rows.iterrows()):
         place, mean = position + 0.42, row["value"]
-        if row["deviation"] == row["deviation"]:
+        if not np.isnan(row["deviation"]):
             width, center = _WHISKER * row["deviation"], 0.0 if np.isnan(mean) else mean
             ends = [center - width, center + width]
             axis.plot([place] * 2, ends, color=_COLORS[R], lw=1.6, marker="_", ms=5)
-        if mean == mean:
+        if not np.isnan(mean):
             axis.plot(place, mean, marker="D", ms=5, **style)
 
 
@@ -429,7 +423,7 @@ def finish(axis, relevant) -> None:
     labels = [f"{name}\n{kind}" for name, kind in zip(FEATURES, kinds, strict=True)]
     axis.set_xticks(range(len(FEATURES)), labels)
     axis.set_xlim(-0.6, len(FEATURES) - 0.4)
-    for label, name in zip(axis.get_xticklabels(), FEATURES, strict=True):
-        if name == relevant:
-            label.set(color=COLORS["green"], fontweight="bold")
+    if relevant:
+        label = axis.get_xticklabels()[FEATURES.index(relevant)]
+        label.set(color=COLORS["green"], fontweight="bold")
     axis.grid(False, axis="x")

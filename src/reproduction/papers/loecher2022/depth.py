@@ -133,14 +133,12 @@ def draw(table):
         "MDI over Sex": "MDI of all splits down to this depth, over that of Sex",
     }
     for axis, (quantity, title) in zip(axes, titles.items(), strict=True):
-        rows = table[table["quantity"] == quantity]
+        of_feature = dict(iter(table[table["quantity"] == quantity].groupby("feature")))
         for feature in _titanic.SHOWN:
-            rows_of_feature = rows[rows["feature"] == feature]
             style = {"color": COLORS[_COLORS[feature]], "marker": _MARKS[feature], "ms": 3.5}
-            axis.plot(rows_of_feature["depth"], rows_of_feature["value"], label=feature, **style)
+            axis.plot("depth", "value", data=of_feature[feature], label=feature, **style)
         axis.set_title(title, loc="left")
-        axis.set_xlabel("depth (0: root)")
-        axis.set_ylim(0, None)
+        axis.set(xlabel="depth (0: root)", ylim=(0, None))
     # Names stand beside the ends of the lines of the right panel, which lie apart.
     ends = table[table["quantity"] == "MDI over Sex"].sort_values("depth")
     ends = ends.groupby("feature")["value"].last()[list(_titanic.SHOWN)]

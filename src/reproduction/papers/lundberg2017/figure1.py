@@ -206,17 +206,16 @@ def _draw_ranges(axis, table):
         color, dash, name, xy = LINES[key]
         axis.plot(rows["x"], 100 * rows["value"], color=color, ls=dash)
         axis.text(*xy, name, color=color, fontsize=7.5)
-    axis.set(xlim=(0, 0.45), ylim=(-75, 130))
     axis.text(ASSUMED + 0.008, -69, "assumed: 10 / 80", fontsize=7, color="0.3")
+    axis.set(xlim=(0, 0.45), ylim=(-75, 130), title="Other values of the leaves")
     axis.set_xlabel("increase with cough in B / value of the AND")
     axis.set_ylabel("change of cough's\nattribution, A to B (%)")
-    axis.set_title("Other values of the leaves")
 
 
 def _draw_pairs(axis, table):
     """Share of random pairs in which the attribution falls although the feature matters more."""
-    order = [("output", "SHAP"), ("gain", "SHAP"), ("output", "path"), ("gain", "path")]
-    places = {key: k for k, key in enumerate(reversed(order))}
+    order = [("gain", "path"), ("output", "path"), ("gain", "SHAP"), ("output", "SHAP")]
+    places = {key: k for k, key in enumerate(order)}
     for M, group in table.groupby("x"):
         offset = 0.19 if M == table["x"].min() else -0.19
         for row in group.itertuples():
@@ -225,13 +224,11 @@ def _draw_pairs(axis, table):
             axis.barh(y, share, height=0.34, color=color, alpha=1.0 if offset > 0 else 0.6)
             text = f"{share:.1f} %  (M = {M:.0f})" if share else f"0  (M = {M:.0f})"
             axis.text(share + 0.5, y, text, va="center", fontsize=7)
-    labels = [LINES[key][2] for key in places]
-    axis.set_yticks(list(places.values()), labels)
-    axis.set_xlim(0, 18)
+    axis.set_yticks(range(len(order)), [LINES[key][2] for key in order])
     axis.grid(axis="y", visible=False)
     share = f"% of {table['n'].iloc[0]:.0f} pairs, orders drawn"
     axis.set_xlabel(f"falls though the feature matters more\n({share})")
-    axis.set_title("Random pairs of trees, M features")
+    axis.set(xlim=(0, 18), title="Random pairs of trees, M features")
 
 
 def statements(table):

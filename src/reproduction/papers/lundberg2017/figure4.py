@@ -185,18 +185,16 @@ def _curves(axis, rows):
         axis.plot(groups, line["value"], color=color, linestyle=dash, label=label)
     for name in CONTROLS:
         control = rows[(rows["labels"] == "permuted") & (rows["clustered"] == name)]
-        control = control.sort_values("n_groups")
+        control = control.sort_values("n_groups").astype({"n_groups": float})
         label, color, _ = CLUSTERED[name]
-        x = control["n_groups"].astype(float)
-        style = {"color": color, "ls": (0, (3, 1.5)), "lw": 1.1}
-        axis.plot(x, control["value"], label=f"{label}, control", **style)
+        style = {"color": color, "ls": (0, (3, 1.5)), "lw": 1.1, "label": f"{label}, control"}
+        axis.plot("n_groups", "value", data=control, **style)
     axis.set_xscale("log")
     axis.set_xlim(rows["n_groups"].max(), 1)
     ticks = [g for g in (200, 50, 20, 5, 2, 1) if g <= rows["n_groups"].max()]
     axis.set_xticks(ticks, [str(g) for g in ticks])
     axis.set_xticks([], minor=True)
-    axis.set_ylim(-0.02, 1.02)
-    axis.set_xlabel("number of groups")
+    axis.set(ylim=(-0.02, 1.02), xlabel="number of groups")
 
 
 def _areas(axis, rows):

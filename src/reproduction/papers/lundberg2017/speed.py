@@ -160,13 +160,12 @@ def _methods_by_model(axis, rows, n):
     for label, name in zip(axis.get_yticklabels(), labels, strict=True):
         label.set_fontweight("bold" if name.startswith("model of") else "normal")
     axis.tick_params(axis="y", length=0)
-    axis.set_ylim(len(labels) - 0.5, -0.6)
     axis.set_xscale("log")
     # Room for the texts at the right.
     room = 5000 if (rows["timed_rows"] < n).any() else 50
     axis.set_xlim(rows["value"].min() / 3, max(rows["value"].max(), FRACTION) * room)
-    axis.set_xlabel("CPU seconds")
-    axis.set_title("One row" if n == 1 else f"{n:.0f} rows")
+    title = "One row" if n == 1 else f"{n:.0f} rows"
+    axis.set(ylim=(len(labels) - 0.5, -0.6), xlabel="CPU seconds", title=title)
 
 
 def statements(table):
