@@ -75,12 +75,6 @@ class Case:
         return replace(self, X=self.X[rows], kinds=kinds, exact=self.exact[rows])
 
 
-def cases(depths=DEPTHS) -> Iterator[Case]:
-    """Caterpillars of each depth, with a feature of its own at each level."""
-    for depth in depths:
-        yield chain(depth)
-
-
 def chain(depth, n_features=None) -> Case:
     """A caterpillar; with fewer features than tests they come again in turn."""
     kinds, X = _trees.caterpillar_rows(depth, SEED, n_features)
@@ -89,10 +83,9 @@ def chain(depth, n_features=None) -> Case:
 
 
 def in_decimals(case) -> dict[int, dict[str, float]]:
-    """Digits -> kind of row -> largest error of Algorithm 2 in decimals, as a multiple.
+    """Digits -> kind of row -> largest error of Algorithm 2 in decimals.
 
-    Each error is one over the row's largest SHAP value, and the multiple is of the unit roundoff,
-    half a unit of the last digit of 1. It is computed without further rounding.
+    As a multiple of the unit roundoff, half a unit of the last digit of 1; without more rounding.
     """
     (fractions,), (decimals,) = (trees_of(case.forest, 0, number) for number in (Fraction, Decimal))
     rows = case.X.tolist()

@@ -32,7 +32,6 @@ ROUNDING = 1e-12
 # Least-squares fits of exact powers are off by some units in the last place.
 FIT = 1e-9
 ROWS = 3
-METHODS = ("splitcredit", "shap", "xgboost", "algorithm_2")
 PRINTED_ALGORITHM = "Algorithm 2, float64"
 MULTIPLE = "largest error over the unit roundoff"
 # Sweep: the stated exponent, of all steps, those for each node, or those that more leaves add. That
@@ -66,12 +65,12 @@ LINES = {
 # Its rows of all kinds are shown, as a band from the worst to the best of them.
 BANDED = "shap"
 WORST, TYPICAL, BEST = _trees.ROWS
+# Color, mark and label.
 COUNTED = {
-    _steps.EQ2: ("orange", "▲ Eq. 2 with Alg. 1: T L 2$^M$"),
-    _steps.ALGORITHM_2: ("vermilion", "■ Algorithm 2: T L D$^2$"),
-    _steps.OURS: ("blue", "● quadrature: T L D"),
+    _steps.EQ2: ("orange", "^", "▲ Eq. 2 with Alg. 1: T L 2$^M$"),
+    _steps.ALGORITHM_2: ("vermilion", "s", "■ Algorithm 2: T L D$^2$"),
+    _steps.OURS: ("blue", "o", "● quadrature: T L D"),
 }
-_POINTS = dict(zip(COUNTED, "^so", strict=True))
 # Trees fitted to data: marker and size.
 MARKS = {
     "digits, extra-tree": ("*", 10),
@@ -113,15 +112,14 @@ def compute(
 
 def errors(recorded=None, depths=_deep.DEPTHS) -> list[dict]:
     """Errors of all methods on deep trees, and those that another environment has recorded."""
-    names = {
-        "splitcredit": ("splitcredit", splitcredit.__version__),
-        "algorithm_2": (PRINTED_ALGORITHM, ""),
-        **{peer: (peer, _peers.release(peer)) for peer in ("shap", "xgboost")},
-    }
+    names = {"splitcredit": ("splitcredit", splitcredit.__version__)}
+    names |= {peer: (peer, _peers.release(peer)) for peer in ("shap", "xgboost")}
+    names["algorithm_2"] = (PRINTED_ALGORITHM, "")
     rows = []
-    for case in (*_deep.cases(depths), *_deep.real_cases(), *_deep.forest_cases()):
-        for method in METHODS if case.reference == "fractions" else ("shap",):
-            name, release = names[method]
+    for case in (*map(_deep.chain, depths), *_deep.real_cases(), *_deep.forest_cases()):
+        for method, (name, release) in names.items():
+            if case.reference != "fractions" and method != "shap":
+                continue
             key = {"tree": case.name, "depth": case.depth, "method": name, "version": release}
             key["reference"] = case.reference
             # In Python each row takes seconds.
@@ -142,27 +140,16 @@ def controls() -> list[dict]:
     many features as tests in several precisions, as multiples of their unit roundoff.
     """
     few = _deep.chain(DEEP, _deep.FEW).one_row_a_kind()
-    found = [
-        (
-            few.name,
-            PRINTED_ALGORITHM,
-            "largest error",
-            few.errors(_peers.algorithm_2(few.forest, few.X)),
-        )
-    ]
-    for digits, multiples in _deep.in_decimals(_deep.chain(DEEP).one_row_a_kind()).items():
-        found.append(("caterpillar", f"Algorithm 2, {digits} digits", MULTIPLE, multiples))
+    multiples = _deep.in_decimals(_deep.chain(DEEP).one_row_a_kind())
+    key = {"tree": few.name, "method": PRINTED_ALGORITHM, "quantity": "largest error"}
+    found = [(key, few.errors(_peers.algorithm_2(few.forest, few.X)))]
+    for digits, of_kinds in multiples.items():
+        key = {"tree": "caterpillar", "method": f"Algorithm 2, {digits} digits"}
+        found.append((key | {"quantity": MULTIPLE}, of_kinds))
     return [
-        {
-            "tree": tree,
-            "depth": DEEP,
-            "rows": kind,
-            "method": method,
-            "quantity": quantity,
-            "value": value,
-        }
-        for tree, method, quantity, values in found
-        for kind, value in values.items()
+        {**key, "depth": DEEP, "rows": kind, "value": value}
+        for key, of_kinds in found
+        for kind, value in of_kinds.items()
     ]
 
 
@@ -281,10 +268,10 @@ def _words_of_lost(lost):
 def _draw_sweep(axis, table, sweep):
     """Steps of the methods against one size."""
     size = {"M, chain": "M", "D": "D"}.get(sweep, "L")
-    for method, (color, _) in COUNTED.items():
+    for method, (color, mark, _) in COUNTED.items():
         rows = table[table["method"] == method].sort_values(size)
         if len(rows):
-            style = {"marker": _POINTS[method], "ms": 3, "color": COLORS[color]}
+            style = {"marker": mark, "ms": 3, "color": COLORS[color]}
             axis.plot(rows[size], rows["value"], **style)
     axis.set_yscale("log", base=10)
     if size != "M":
@@ -314,7 +301,7 @@ def _exponents(axis, slope, sweep):
         "log2 L": "for each leaf: (log L)$^{{{:.2f}}}$",
     }
     for k, method in enumerate(m for m in COUNTED if sweep == "M, chain" or m != _steps.EQ2):
-        color, words = COUNTED[method]
+        color, _, words = COUNTED[method]
         if sweep in texts:
             words = texts[sweep].format(slope[sweep, method])
         style = {"color": COLORS[color], "fontsize": 8, "va": "center"}

@@ -36,7 +36,8 @@ SIZES = (2, 3)
 # Of the picture: colors of what falls and rises.
 DOWN, UP = COLORS["vermilion"], COLORS["blue"]
 PAPER = "0.97"
-# The rows of the table: task and method -> name.
+# Task and method: name in the table; in the picture color, dash, short name, and where that name
+# stands beside its line: ratio and percent.
 LABELS = {
     ("output", "path"): "output of the patient, path (Saabas)",
     ("output", "SHAP"): "output of the patient, SHAP",
@@ -45,7 +46,6 @@ LABELS = {
     ("gain", "SHAP"): "gain in squared error, SHAP",
     ("split count", "split count"): "number of splits",
 }
-# Color, dash, short name, and where that name stands beside its line: ratio and percent.
 LINES = {
     ("output", "path"): (DOWN, "-", "output, path", (0.335, -30)),
     ("gain", "path"): (DOWN, "--", "gain, path", (0.225, -14)),
@@ -235,7 +235,7 @@ def statements(table):
     """s01: the attributions that fall and rise from A to B, and in how many random pairs."""
     attributed = table[(table["part"] == "attribution") & (table["feature"] == "Cough")]
     cough = attributed.set_index(["task", "method", "tree"])["value"]
-    falls, rises = _least({key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in LABELS})
+    falls, rises = _least({key: cough[*key, "B"] / cough[*key, "A"] - 1 for key in LABELS})
     # Changes grow with the ratio of the leaves' values, which lies between two of `RATIOS`.
     (_, *below), (_, *above) = _neighbors(table)
     measured = "smallest {} of cough's attribution from A to B, relative"

@@ -127,10 +127,7 @@ def _kept(v, M):
     A set of features has a dividend: what its value is beyond the dividends of the sets within it.
     The last feature of an order keeps those of its sets, where Shapley values share each evenly.
     """
-    dividends = {}
-    for S in v:  # smaller sets come first
-        within = [T for T in dividends if set(T) < set(S)]
-        dividends[S] = v[S] - sum(dividends[T] for T in within)
+    dividends = {S: sum((-1) ** (len(S) - len(T)) * v[T] for T in v if {*T} <= {*S}) for S in v}
     return sum(
         (factorial(M) - factorial(M) // len(S)) * dividend
         for S, dividend in dividends.items()
