@@ -81,7 +81,7 @@ def test_figure1_real_tree_is_taken_apart_along_its_path(table1):
 @pytest.fixture(scope="module")
 def table():
     sizes = {"n_trees": 3, "n_trees_counter": 30, "n_canceling": 6, "n_draws": 20_000}
-    return identities.compute({}, n_forests=1, **sizes)
+    return identities.compute({}, n_forests=1, n_trees_alike=30, **sizes)
 
 
 # All others hold, but for those that small forests leave to chance.
@@ -153,36 +153,39 @@ def decrease(forest, X, y, c, node, weights):
 def test_sums_over_rows_equal_the_twins(n_classes):
     """Of the artefact's own other side, which reads scikit-learn's trees."""
     _, forest, X, y, trees, cfc = small(n_classes)
-    pairs = list(zip(trees, cfc, strict=True))
+
+    def mean(function):
+        return np.mean([function(*pair) for pair in zip(trees, cfc, strict=True)], axis=0)
+
+    def impurity_of_ufi(tree, f):
+        return _by_rows.decrease(tree, _by_rows.zhou_hooker(tree), "inbag", needs_outside=True)
+
+    eq18 = mean(lambda tree, f: _by_rows.eq18(tree)).sum(axis=1)
+    assert are_equal(eq18, twins_oob.squared_error(forest, X, y))
     for kind in ("inbag", "oob"):
-        twin = twins_oob.restricted_products(forest, X, y, kind)
-        ours = np.mean([_by_rows.eq10(*pair, kind) for pair in pairs], axis=0).sum(axis=1)
-        assert twins.largest_error(ours, twin) <= twins.ROUNDING
+        ours = mean(lambda tree, f, kind=kind: _by_rows.eq10(tree, f, kind)).sum(axis=1)
+        assert are_equal(ours, twins_oob.restricted_products(forest, X, y, kind))
         if n_classes:
+            ours = mean(lambda tree, f, kind=kind: _by_rows.eq11(tree, f, kind))[:, 1]
             twin = twins_oob.restricted_products(forest, X, y, kind, [1], "targets")
-            ours = np.mean([_by_rows.eq11(*pair, kind)[:, 1] for pair in pairs], axis=0)
-            assert twins.largest_error(ours, twin) <= twins.ROUNDING
-    eq18 = np.mean([_by_rows.eq18(tree) for tree in trees], axis=0).sum(axis=1)
-    assert twins.largest_error(eq18, twins_oob.squared_error(forest, X, y)) <= twins.ROUNDING
+            assert are_equal(ours, twin)
     if n_classes:
-        ufi = [
-            _by_rows.decrease(tree, _by_rows.zhou_hooker(tree), "inbag", needs_outside=True)
-            for tree in trees
-        ]
-        twin = twins_oob.ufi(forest, X, y)
-        assert twins.largest_error(np.mean(ufi, axis=0)[:, 0], twin) <= twins.ROUNDING
+        assert are_equal(mean(impurity_of_ufi)[:, 0], twins_oob.ufi(forest, X, y))
 
 
-@pytest.mark.long
+def are_equal(a, b):
+    return twins.largest_error(a, b) <= twins.ROUNDING
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, None])
 def test_s12_mdi_is_the_covariance_of_cfc_and_y(n_classes):
     model, forest, X, y, trees, cfc = small(n_classes)
     theirs = [e.tree_.compute_feature_importances(normalize=False) for e in model.estimators_]
     twin = twins_oob.restricted_products(forest, X, y, "inbag")
-    assert twins.largest_error(twin, np.mean(theirs, axis=0)) <= twins.ROUNDING
+    assert are_equal(twin, np.mean(theirs, axis=0))
     if n_classes == 2:
         of_one_class = twins_oob.restricted_products(forest, X, y, "inbag", [1])
-        assert twins.largest_error(2 * of_one_class, twin) <= twins.ROUNDING
+        assert are_equal(2 * of_one_class, twin)
     for tree, f in zip(trees, cfc, strict=True):
         counts = tree.times["inbag"]
         for k, c in np.ndindex(f.shape[1:]):
@@ -191,7 +194,6 @@ def test_s12_mdi_is_the_covariance_of_cfc_and_y(n_classes):
             assert np.average(f[:, k, c], weights=counts) == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.long
 def test_s13_eq_11_is_eq_10_over_the_mean_of_y_of_each_tree():
     """Only there: over several trees, and as "MDI =", it is not."""
     _, forest, X, y, *_ = small()
@@ -202,17 +204,16 @@ def test_s13_eq_11_is_eq_10_over_the_mean_of_y_of_each_tree():
             for by in ("rows", "targets")
         )
         share = np.average(y, weights=tree.inbag[0])
-        assert twins.largest_error(share * eleven, ten) <= twins.ROUNDING
+        assert are_equal(share * eleven, ten)
         ratios.append(1 / share)
     assert min(ratios) > 1 and np.ptp(ratios) > 0.01
 
 
-@pytest.mark.long
 def test_s14_pg_12_is_eq_18_and_not_mdi_oob():
     for n_classes in (2, 3):
         _, forest, X, y, *_ = small(n_classes)
         pg_12 = small_pg(forest, X, y, alpha=1, penalty=2, weights="oob")
-        assert twins.largest_error(pg_12, twins_oob.squared_error(forest, X, y)) <= twins.ROUNDING
+        assert are_equal(pg_12, twins_oob.squared_error(forest, X, y))
         mdi_oob = twins_oob.restricted_products(forest, X, y)
         best = pg_12 @ mdi_oob / (pg_12 @ pg_12)
         for factor in (1.0, 0.5, best):
@@ -226,13 +227,12 @@ def test_s14_difference_is_what_the_theory_says():
     for kind in ("inbag", "oob"):
         squares = sum(decrease(forest, X, y, c, lambda p, q: -(p**2), kind) for c in (0, 1))
         by_kind[kind] = squares, twins_oob.restricted_products(forest, X, y, kind)
-    assert twins.largest_error(*by_kind["inbag"]) <= twins.ROUNDING
+    assert are_equal(*by_kind["inbag"])
     squares, products = by_kind["oob"]
     error = twins.largest_error(2 * products - squares, twins_oob.squared_error(forest, X, y))
     assert error <= twins.ROUNDING < twins.largest_error(squares, products)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_s15_pg_051_is_ufi_and_with_other_weights_mdi_oob(n_classes):
     _, forest, X, y, *_ = small(n_classes)
@@ -240,12 +240,11 @@ def test_s15_pg_051_is_ufi_and_with_other_weights_mdi_oob(n_classes):
     inbag = small_pg(forest, X, y, **parameters, weights="inbag", min_child_oob=1)
     oob = small_pg(forest, X, y, **parameters, weights="oob")
     ufi, mdi_oob = twins_oob.ufi(forest, X, y), twins_oob.restricted_products(forest, X, y)
-    assert twins.largest_error(inbag, ufi) <= twins.ROUNDING
-    assert twins.largest_error(oob, mdi_oob) <= twins.ROUNDING
+    assert are_equal(inbag, ufi)
+    assert are_equal(oob, mdi_oob)
     assert twins.largest_error(ufi, mdi_oob) > 0.05
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3, None])
 def test_s22_and_s23_a_forest_predicts_from_the_means_of_its_samples(n_classes):
     """Not from that of all rows; and means of absolute values are above absolute means."""
@@ -353,7 +352,6 @@ def mean_gain(n_left, n_right, p, corrected):
     return total
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("shape", [(2, 2), (2, 4), (1, 5), (6, 1), (1, 1)])
 def test_s16_bias_without_correction_and_with_children_of_one_row(shape):
     p, n_single = Fraction(3, 10), shape.count(1)
@@ -382,7 +380,6 @@ def test_s26_half_a_row_is_left_by_each_child_of_one_row(shape):
     assert gain == pytest.approx(children / 2)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_s17_squares_and_products_of_fractions_are_impurities(n_classes):
     _, forest, X, y, *_ = small(n_classes)
@@ -390,4 +387,4 @@ def test_s17_squares_and_products_of_fractions_are_impurities(n_classes):
         for kind, node in (("inbag", lambda p, q: -p * p), ("oob", lambda p, q: -p * q)):
             ours = decrease(forest, X, y, c, node, kind)
             twin = twins_oob.restricted_products(forest, X, y, kind, [c])
-            assert twins.largest_error(ours, twin) <= twins.ROUNDING
+            assert are_equal(ours, twin)

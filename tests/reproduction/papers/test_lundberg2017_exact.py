@@ -8,11 +8,10 @@ from math import factorial, sqrt
 import numpy as np
 import pytest
 
-import splitcredit
 import twins
 import twins_tree_shap
 from findings import of, verdicts
-from reproduction import models, storage, theory
+from reproduction import models, storage
 from reproduction.datasets import scikit_learn
 from reproduction.papers.lundberg2017 import (
     _algorithms,
@@ -58,37 +57,6 @@ def test_figure1_numbers(table1):
     for key, of_trees in FIGURE_1.items():
         for place, value in zip(product("AB", figure1.FEATURES), np.ravel(of_trees), strict=True):
             assert exact[*key, *place] == str(value)
-
-
-@pytest.mark.parametrize(
-    ("tree", "features", "leaves"), [(0, (0, 1), [0, 0, 0, 80]), (1, (1, 0), [0, 0, 10, 90])]
-)
-def test_figure1_by_our_kernels(tree, features, leaves):
-    """Basis of the comparison: rounding; nearly all numbers are whole."""
-    a, b, c, d = (_trees.leaf(v, 25) for v in leaves)
-    sides = [_trees.split(features[1], *pair) for pair in ((a, b), (c, d))]
-    forest = _trees.forest_of([_trees.split(features[0], *sides)], 2)
-    X = np.array(figure1.ROWS, float)
-    ours = {
-        ("output", "path"): explain(forest, X, "saabas").values[3, :, 0],
-        ("output", "SHAP"): explain(forest, X, "tree_shap").values[3, :, 0],
-        ("output", "mean |SHAP|"): np.abs(explain(forest, X).values[:, :, 0]).mean(axis=0),
-        ("gain", "path"): splitcredit.mdi(forest).values,
-        ("gain", "SHAP"): theory.shapley_values(2, squared_error_saved(forest, X)),
-        ("split count", "split count"): np.bincount(forest.feature[forest.feature >= 0]),
-    }
-    for key, values in ours.items():
-        np.testing.assert_allclose(values, FIGURE_1[key][tree], rtol=twins.ROUNDING)
-
-
-def squared_error_saved(forest, X):
-    """The game of the gain by the twin of Algorithm 1."""
-    y = twins.predict(forest, X)[:, 0]
-
-    def error(S):
-        return np.mean((y - [twins.expvalue(forest, x, S)[0] for x in X]) ** 2)
-
-    return lambda S: error(()) - error(S)
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 100), Fraction(1, 8), Fraction(1, 5), Fraction(3, 2)])
@@ -284,16 +252,6 @@ def test_steps_stay_below_their_bounds_where_features_repeat():
         for method in (_steps.EQ2, _steps.ALGORITHM_2, _steps.OURS):
             value = _steps.count(method, forest, x)
             assert _steps.bound({**place, "method": method, "value": value}) <= 1
-
-
-@pytest.mark.parametrize("method", [_steps.ALGORITHM_2, _steps.OURS])
-def test_cost_is_linear_in_leaves_where_paths_test_as_many_features(method):
-    """Each further level of `halving` has twice the nodes, and the same cost for each."""
-    four, five, six = (_steps.count(method, _trees.halving(h, 3), [0.3] * 3) for h in (4, 5, 6))
-    assert six - five == 2 * (five - four)
-    # Not where each level tests a feature of its own: cost a leaf grows with the depth.
-    four, six, eight = (_steps.count(method, _trees.broom(0, h), [0.3] * h) for h in (4, 6, 8))
-    assert eight - six > 4 * (six - four)
 
 
 # Errors against depth, and the statements
