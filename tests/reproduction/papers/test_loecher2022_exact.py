@@ -81,7 +81,7 @@ def test_figure1_real_tree_is_taken_apart_along_its_path(table1):
 @pytest.fixture(scope="module")
 def table():
     sizes = {"n_trees": 3, "n_trees_counter": 30, "n_canceling": 6, "n_draws": 20_000}
-    return identities.compute({}, n_forests=1, n_trees_alike=30, **sizes)
+    return identities.compute({}, n_forests=1, **sizes)
 
 
 # All others hold, but for those that small forests leave to chance.

@@ -277,11 +277,9 @@ def _of_mdi(forest, model, X, y, trees, cfc):
     yield ("s12", COVARIANCE, values, covariance.sum(axis=1))
     if forest.n_outputs == 2:
         class_1 = _products(forest, X, y, "inbag", output=1)
-        yield from [
-            ("s12", EQ10_TWICE, values, 2 * eq10[:, 1]),
-            ("s12", EQ10_TWICE, values, 2 * class_1),
-            ("s12", COVARIANCE_TWICE, values, 2 * covariance[:, 1]),
-        ]
+        yield ("s12", EQ10_TWICE, values, 2 * eq10[:, 1])
+        yield ("s12", EQ10_TWICE, values, 2 * class_1)
+        yield ("s12", COVARIANCE_TWICE, values, 2 * covariance[:, 1])
 
 
 def _products(forest, X, y, rows, **options):
@@ -293,22 +291,19 @@ def _of_classes(forest, X, y, trees, cfc):
     p_in, p_oob = ([tree.means[kind] for tree in trees] for kind in ("inbag", "oob"))
     # Three classes are enough: the other classes of digits would only take more time.
     for c in range(min(forest.n_outputs, 3)):
-        products = {kind: _products(forest, X, y, kind, output=c) for kind in ("inbag", "oob")}
         yield from _of_eq11(forest, X, y, trees, cfc, c)
         squares = [-(p[:, [c]] ** 2) for p in p_in]
         crossed = [-p[:, [c]] * q[:, [c]] for p, q in zip(p_in, p_oob, strict=True)]
-        for kind, impurity, right, printed, by_nodes in (
-            ("inbag", squares, EQ22, EQ22_PRINTED, EQ22_NODES),
-            ("oob", crossed, EQ23, EQ23_PRINTED, EQ23_NODES),
+        # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
+        for kind, impurity, n, right, printed, by_nodes in (
+            ("inbag", squares, len(y), EQ22, EQ22_PRINTED, EQ22_NODES),
+            ("oob", crossed, 1, EQ23, EQ23_PRINTED, EQ23_NODES),
         ):
-            by_rows = _decrease(trees, impurity, kind)
-            yield ("s17", right, products[kind], by_rows)
-            # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
-            n = len(y) if kind == "inbag" else 1
-            unweighted = _decrease(trees, impurity, kind, weighted=False) / n
-            yield ("s17", printed, products[kind], unweighted)
+            products = _products(forest, X, y, kind, output=c)
+            yield ("s17", right, products, _decrease(trees, impurity, kind))
+            yield ("s17", printed, products, _decrease(trees, impurity, kind, weighted=False) / n)
             nodes = [_by_rows.products_a_node(tree, kind)[:, c] for tree in trees]
-            yield ("s17", by_nodes, products[kind], np.mean(nodes, axis=0) / n)
+            yield ("s17", by_nodes, products, np.mean(nodes, axis=0) / n)
     yield from _of_ufi(forest, X, y, trees, cfc)
 
 
@@ -320,20 +315,16 @@ def _decrease(trees, impurities, kind, **options):
 
 def _of_eq11(forest, X, y, trees, cfc, c):
     """Eq. 11 is Eq. 10 over the mean of y, which differs by tree."""
+    pairs = list(zip(trees, cfc, strict=True))
     for kind in ("inbag", "oob"):
-        ten, eleven, share = [], [], []
-        for tree, f in zip(trees, cfc, strict=True):
-            ten.append(_by_rows.eq10(tree, f, kind)[:, c])
-            eleven.append(_by_rows.eq11(tree, f, kind)[:, c])
-            share.append([np.average(tree.targets[:, c], weights=tree.times[kind])])
-        ten, eleven, share = map(np.array, (ten, eleven, share))
+        ten = np.array([_by_rows.eq10(*pair, kind)[:, c] for pair in pairs])
+        eleven = np.array([_by_rows.eq11(*pair, kind)[:, c] for pair in pairs])
+        share = np.array([[np.average(t.targets[:, c], weights=t.times[kind])] for t in trees])
         kernel = _products(forest, X, y, kind, output=c, divide_by="targets")
-        yield from [
-            ("s13", EQ11, share * eleven, ten),
-            ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0)),
-            ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0)),
-            ("s13", EQ11_FACTOR, (ten / share).mean(axis=0), ten.mean(axis=0)),
-        ]
+        yield ("s13", EQ11, share * eleven, ten)
+        yield ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0))
+        yield ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0))
+        yield ("s13", EQ11_FACTOR, (ten / share).mean(axis=0), ten.mean(axis=0))
 
 
 def _of_ufi(forest, X, y, trees, cfc):
@@ -366,8 +357,8 @@ def contributions_of(model, X, y) -> list[np.ndarray]:
 
 def left_over(model, X, y) -> np.ndarray:
     """Share of the contributions that remains when those of the trees are added up, section 7."""
-    left_side, right_side = sides_of_eq9(contributions_of(model, X, y))
-    return np.divide(left_side, right_side, out=np.ones_like(right_side), where=right_side > 0)
+    left, right = sides_of_eq9(contributions_of(model, X, y))
+    return np.divide(left, right, out=np.ones_like(right), where=right > 0)
 
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:
@@ -385,7 +376,7 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
     products = _mean(lambda tree, f: _by_rows.eq10(tree, f, "oob").sum(axis=1), trees, cfc)
     squares = [-(tree.means["inbag"] ** 2).sum(axis=1, keepdims=True) for tree in trees]
     by_rows = 2 * products - _decrease(trees, squares, "oob")
-    quantities = [
+    return [
         ("s14", "PG(1,2) - MDI-oob", np.abs(pg_12 - theirs).max()),
         ("s14", "PG(1,2) / 2 - MDI-oob", np.abs(pg_12 / 2 - theirs).max()),
         ("s14", BEST, _from_best_multiple(pg_12, theirs)),
@@ -397,7 +388,6 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
         ("s15", "UFI - MDI-oob", np.abs(unbiased - theirs).max()),
         ("s15", "correlation of UFI and MDI-oob", np.corrcoef(unbiased, theirs)[0, 1]),
     ]
-    return [(s, q, float(v)) for s, q, v in quantities]
 
 
 def _from_best_multiple(score, other):

@@ -19,7 +19,7 @@ deeper on average.
 """
 
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 from math import ceil, log2
 
 import numpy as np
@@ -78,21 +78,24 @@ def points(rows) -> dict[tuple[str, str], list[tuple[float, float]]]:
     of the leaves adds, because the levels near the root, where paths are short, cost less.
     """
     found = {}
-    for sweep, size, share in (
-        ("M", lambda r: 2 ** r["M"], lambda r: 1),
-        ("T", lambda r: r["T"], lambda r: 1),
-        ("D", lambda r: r["D"], lambda r: r["L"] - 1),
-        ("log2 L", lambda r: log2(r["L"]), lambda r: r["L"]),
-    ):
-        for method in (EQ2, ALGORITHM_2, OURS):
-            counts = [r for r in rows if r["sweep"] == sweep and r["method"] == method]
-            if counts:
-                found[sweep, method] = [(size(r), r["value"] / share(r)) for r in counts]
-    for method in (ALGORITHM_2, OURS):
-        counts = [r for r in rows if r["sweep"] == "L" and r["method"] == method]
-        pairs = pairwise(counts)
-        found["L", method] = [(b["L"] - a["L"], b["value"] - a["value"]) for a, b in pairs]
+    for sweep, method in product(("M", "T", "D", "log2 L", "L"), (EQ2, ALGORITHM_2, OURS)):
+        values = [_point(r) for r in rows if (r["sweep"], r["method"]) == (sweep, method)]
+        if sweep == "L":
+            values = [(b - a, after - before) for (a, before), (b, after) in pairwise(values)]
+        if values:
+            found[sweep, method] = values
     return found
+
+
+def _point(row):
+    T, L, D, M, steps = (row[name] for name in ("T", "L", "D", "M", "value"))
+    return {
+        "M": (2**M, steps),
+        "T": (T, steps),
+        "D": (D, steps / (L - 1)),
+        "log2 L": (log2(L), steps / L),
+        "L": (L, steps),
+    }[row["sweep"]]
 
 
 def slopes_between(points) -> tuple[float, float]:
