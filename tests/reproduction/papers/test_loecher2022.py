@@ -143,20 +143,32 @@ def test_air_is_given_the_unfitted_model_of_the_run(tmp_path):
 # Measures of one forest, as the experiments compute them.
 
 
-def scores_of(data, model, repeat, names):
+def forest_on(recipe, repeat=0, **changes):
+    """A data set, the recipe of the forest with changes, and the forest fitted to it."""
+    data = datasets.load(recipe, repeat)
+    model = FULL["models"]["random_forest"] | changes
+    return data, model, to_forest(models.fit(model, data.X, data.y, repeat), X_train=data.X)
+
+
+def scores_of(data, model, forest, repeat, names):
     """Scores of a forest by measure and feature."""
-    forest = to_forest(models.fit(model, data.X, data.y, repeat), X_train=data.X)
     computed = {}
     for name in names:
         recipe = dict(FULL["importances"][name])
         compute = function_of(recipe.pop("importance"))
-        if name == "air":
-            computed[name] = compute(models.unfitted(model, repeat), data.X, data.y, **recipe)
-        elif name in ("shap", "cfc"):
-            computed[name] = compute(forest, data.X, **recipe)
-        else:
-            computed[name] = compute(forest, data.X, data.y, **recipe)
-    return metric("global_scores")(computed, data, normalize=False), forest
+        explained = models.unfitted(model, repeat) if name == "air" else forest
+        y = [] if name in ("shap", "cfc") else [data.y]
+        computed[name] = compute(explained, data.X, *y, **recipe)
+    return metric("global_scores")(computed, data, normalize=False)
+
+
+def gathered(experiment, runs):
+    """The tables of all runs, (tables by metric, key), as an artefact gets them."""
+    frames = {}
+    for tables, key in runs:
+        for name, table in tables.items():
+            frames.setdefault(f"{experiment}/{name}", []).append(table.assign(**key))
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
 
 
 # The simulations, on fewer draws and smaller forests than the figures have.
@@ -173,22 +185,20 @@ def one_thread():
 
 @pytest.fixture(scope="module")
 def simulated(one_thread):
-    tables = {}
-    for variant, setting in MIXED["variants"].items():
-        model = FULL["models"]["random_forest"] | {"n_estimators": 40}
-        model["max_features"] = setting["model.max_features"]
-        for effect, repeat in product((0, 0.15), range(16)):
-            data = datasets.load({**FULL["datasets"]["mixed_categories"], "effect": effect}, repeat)
-            scores, forest = scores_of(data, model, repeat, MIXED["importances"])
-            unfitted = models.unfitted(model, repeat)
-            for name, frame in (
-                ("scores", scores),
-                ("single_children", metric("single_children")({}, forest, data)),
-                ("subset_scores", metric("subset_scores")({}, data, unfitted, repeat)),
-            ):
-                key = {"variant": variant, "data.effect": effect, "repeat": repeat}
-                tables.setdefault(f"loecher2022_mixed/{name}", []).append(frame.assign(**key))
-    return {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
+    runs = []
+    settings = MIXED["variants"].items()
+    for (variant, setting), effect, repeat in product(settings, (0, 0.15), range(16)):
+        recipe = {**FULL["datasets"]["mixed_categories"], "effect": effect}
+        mtry = setting["model.max_features"]
+        data, model, forest = forest_on(recipe, repeat, n_estimators=40, max_features=mtry)
+        unfitted = models.unfitted(model, repeat)
+        tables = {
+            "scores": scores_of(data, model, forest, repeat, MIXED["importances"]),
+            "single_children": metric("single_children")({}, forest, data),
+            "subset_scores": metric("subset_scores")({}, data, unfitted, repeat),
+        }
+        runs.append((tables, {"variant": variant, "data.effect": effect, "repeat": repeat}))
+    return gathered("loecher2022_mixed", runs)
 
 
 @pytest.fixture(scope="module")
@@ -324,18 +334,16 @@ TITANIC = config.read_yaml(ROOT / "config" / "experiments" / "loecher2022_titani
 
 @pytest.fixture(scope="module")
 def titanic(one_thread):
-    frames = {}
-    model = FULL["models"]["random_forest"] | {"max_features": 2, "n_estimators": 40}
-    for recipe in ({"shuffled": ""}, {"shuffled": "PassengerId"}, {"share": 0.8}):
+    runs = []
+    recipes = ({"shuffled": ""}, {"shuffled": "PassengerId"}, {"share": 0.8})
+    for recipe, repeat in product(recipes, range(4)):
+        changes = {"max_features": 2, "n_estimators": 40}
+        data, model, forest = forest_on({"dataset": "titanic", **recipe}, repeat, **changes)
+        scores = scores_of(data, model, forest, repeat, TITANIC["importances"])
+        tables = {"scores": scores, "mdi_by_depth": metric("mdi_by_depth")({}, forest, data)}
         key = {f"data.{name}": recipe.get(name) for name in ("shuffled", "share")}
-        for repeat in range(4):
-            data = datasets.load({"dataset": "titanic", **recipe}, repeat)
-            scores, forest = scores_of(data, model, repeat, TITANIC["importances"])
-            by_depth = metric("mdi_by_depth")({}, forest, data)
-            for name, frame in (("scores", scores), ("mdi_by_depth", by_depth)):
-                frame = frame.assign(**key, repeat=repeat)
-                frames.setdefault(f"loecher2022_titanic/{name}", []).append(frame)
-    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
+        runs.append((tables, {**key, "repeat": repeat}))
+    return gathered("loecher2022_titanic", runs)
 
 
 def on_titanic(artefact, inputs):
@@ -359,11 +367,9 @@ def test_s01_s02_and_s21_on_the_titanic(titanic):
 
 def shares_of_a_number(measures, **recipe):
     """PassengerId over Sex in ten forests, by measure: function and options."""
-    model = FULL["models"]["random_forest"] | {"max_features": 2, "n_estimators": 30}
-    values = {name: [] for name in measures}
+    values, recipe = {name: [] for name in measures}, {"dataset": "titanic", **recipe}
     for repeat in range(10):
-        data = datasets.load({"dataset": "titanic", **recipe}, repeat)
-        forest = to_forest(models.fit(model, data.X, data.y, repeat), X_train=data.X)
+        data, _, forest = forest_on(recipe, repeat, max_features=2, n_estimators=30)
         number, sex = (data.feature_names.index(f) for f in ("PassengerId", "Sex"))
         for name, options in measures.items():
             seed = {"random_state": repeat} if name == "mda" else {}
@@ -403,14 +409,11 @@ def test_s03_s04_s13_and_s20_on_the_titanic(titanic):
 
 
 def test_s18_contributions_of_features_with_many_values_vary_much():
-    data = datasets.load({"dataset": "titanic"})
-    model = FULL["models"]["random_forest"] | {"max_features": 2, "n_estimators": 40}
-    forest = to_forest(models.fit(model, data.X, data.y), X_train=data.X)
+    data, _, forest = forest_on({"dataset": "titanic"}, max_features=2, n_estimators=40)
     cfc = function_of("saabas")(forest, data.X, output=1)
     rows = metric("local_values")({"cfc": cfc}, data)
-    table = papers.artefact("loecher2022/figure2").compute(
-        {"loecher2022_titanic_rows/local_values": rows}
-    )
+    inputs = {"loecher2022_titanic_rows/local_values": rows}
+    table = papers.artefact("loecher2022/figure2").compute(inputs)
     assert set(found("figure2", table).values()) == {"holds"}
     # Shrunk to a twentieth, the contributions of PassengerId would not be large.
     table.loc[table["feature"] == "PassengerId", "value"] /= 20
@@ -439,17 +442,15 @@ CANDIDATES = ("pg_12", "pg_052", "pg_hat_11")
 def noisy(one_thread):
     """Scores of 50 features, (replications, features) by name, and which of them tell y."""
     names = [*PG, *(f"{name}_all_splits" for name in PG), *CANDIDATES]
-    return scores_of_noisy(names, FULL["models"]["random_forest"], range(20))
+    return scores_of_noisy(names, range(20))
 
 
-def scores_of_noisy(names, recipe, repeats):
+def scores_of_noisy(names, repeats, **changes):
     """As `noisy`, of some scores beside MDI, and of any forest."""
     settings = {name: settings_of(name) for name in names}
     values, relevant = {name: [] for name in [*names, "mdi"]}, []
     for repeat in repeats:
-        data = datasets.load({"dataset": "noisy_features"}, repeat)
-        model = models.fit(recipe, data.X, data.y, repeat)
-        forest = to_forest(model, X_train=data.X)
+        data, _, forest = forest_on({"dataset": "noisy_features"}, repeat, **changes)
         scores = penalized_gini.importances(forest, data.X, data.y, settings)
         scores["mdi"] = function_of("mdi")(forest)
         for name in values:
@@ -571,9 +572,8 @@ def test_table1_what_is_printed_for_the_winner_is_another_score(noisy):
 def test_s25_printed_areas_are_within_the_errors_of_mtry_2_and_of_mtry_3(noisy):
     """Those of PG and MDI that come out at all; of mtry 2, a few replications."""
     names = {"pg_hat_10": "pg_hat_oob(1,0)", "pg_10": "pg_oob(1,0)", "pg_051": "pg_oob(0.5,1)"}
-    recipe = FULL["models"]["random_forest"]
-    assert recipe["max_features"] == 3
-    two = scores_of_noisy(names, recipe | {"max_features": 2}, range(5))
+    assert FULL["models"]["random_forest"]["max_features"] == 3
+    two = scores_of_noisy(names, range(5), max_features=2)
     for name, score in (names | {"mdi": "mdi"}).items():
         printed = printed_areas()[score]
         assert is_print(areas(noisy, name), printed) and is_print(areas(two, name), printed)

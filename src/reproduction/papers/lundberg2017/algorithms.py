@@ -79,8 +79,15 @@ MARKS = {
     "random forest, 100 features, one a split": ("s", 7),
     "extra-tree, 100 features, one a split": ("P", 8),
 }
-# Errors below the rounding of one float64 are drawn there.
-LEAST = 2.0**-53
+# Sweeps that are drawn: size, its name, and the words for the fitted exponent.
+_AGAIN = f"leaves L; {_steps.REPEATED} features tested again and again"
+_BALANCED = "leaves L of balanced trees, a feature a level"
+SWEEPS = {
+    "M, chain": ("M", "M features, all on one chain", ""),
+    "D": ("D", "depth D; 64 leaves below a handle", "for each node: D$^{{{:.2f}}}$"),
+    "L": ("L", _AGAIN, "of leaves added: L$^{{{:.2f}}}$"),
+    "log2 L": ("L", _BALANCED, "for each leaf: (log L)$^{{{:.2f}}}$"),
+}
 
 
 def compute(
@@ -188,16 +195,16 @@ def draw(table):
     headline.plot(few["depth"], _drawn(few), "X", **style)
     _draw_errors(headline, part["error"], part.get("lost", table[:0]))
     slope = part["exponent"].set_index(["sweep", "method"])["value"]
-    for axis, sweep in zip(axes, ("M, chain", "D", "L", "log2 L"), strict=True):
-        _draw_sweep(axis, part["steps"][part["steps"]["sweep"] == sweep], sweep)
-        _exponents(axis, slope, sweep)
+    for axis, sweep in zip(axes, SWEEPS, strict=True):
+        _draw_sweep(axis, part["steps"][part["steps"]["sweep"] == sweep], sweep, slope)
     panels.letter([headline, *axes])
     right.supylabel("steps for one row, counted; each method in units of its own", fontsize=9)
     return figure
 
 
 def _drawn(rows):
-    return np.maximum(rows["value"].to_numpy(), LEAST)
+    """Errors; those below the rounding of one float64 are drawn there."""
+    return np.maximum(rows["value"].to_numpy(), FLOAT64)
 
 
 def _draw_errors(axis, table, lost):
@@ -205,7 +212,7 @@ def _draw_errors(axis, table, lost):
     for level, text, above in (
         (1, "as wrong as the answer is large", 2.2),
         (1e-6, "six digits left", 2.2),
-        (2.0**-53, "rounding of one float64", 0.11),
+        (FLOAT64, "rounding of one float64", 0.11),
     ):
         axis.axhline(level, color="0.45", lw=0.8, ls="-" if level == 1 else ":")
         axis.text(153, level * above, text, fontsize=7.5, color="0.35", ha="right")
@@ -265,25 +272,19 @@ def _words_of_lost(lost):
     return f"depth at which six digits are gone, caterpillars ({kinds}):\n" + "; ".join(lines)
 
 
-def _draw_sweep(axis, table, sweep):
-    """Steps of the methods against one size."""
-    size = {"M, chain": "M", "D": "D"}.get(sweep, "L")
-    for method, (color, mark, _) in COUNTED.items():
+def _draw_sweep(axis, table, sweep, slope):
+    """Steps of the methods against one size, and their fitted exponents in their colors."""
+    size, name, exponent = SWEEPS[sweep]
+    methods = [m for m in COUNTED if m in set(table["method"])]
+    for method in methods:
+        color, mark, _ = COUNTED[method]
         rows = table[table["method"] == method].sort_values(size)
-        if len(rows):
-            style = {"marker": mark, "ms": 3, "color": COLORS[color]}
-            axis.plot(rows[size], rows["value"], **style)
+        axis.plot(rows[size], rows["value"], marker=mark, ms=3, color=COLORS[color])
     axis.set_yscale("log", base=10)
+    axis.set_xlabel(name, fontsize=8)
+    axis.tick_params(labelsize=8)
     if size != "M":
         axis.set_xscale("log", base=2)
-    labels = {
-        "M, chain": "M features, all on one chain",
-        "D": "depth D; 64 leaves below a handle",
-        "L": f"leaves L; {_steps.REPEATED} features tested again and again",
-        "log2 L": "leaves L of balanced trees, a feature a level",
-    }
-    axis.set_xlabel(labels[sweep], fontsize=8)
-    axis.tick_params(labelsize=8)
     # Room for the names.
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * (high / low) ** 0.5)
@@ -291,19 +292,9 @@ def _draw_sweep(axis, table, sweep):
         ticks = sorted(table[size].unique())[:: 2 if size == "L" else 1]
         axis.set_xticks(ticks, [f"{t:.0f}" for t in ticks])
         axis.minorticks_off()
-
-
-def _exponents(axis, slope, sweep):
-    """The methods and their fitted exponents, in their colors, and the fitted quantity."""
-    texts = {
-        "D": "for each node: D$^{{{:.2f}}}$",
-        "L": "of leaves added: L$^{{{:.2f}}}$",
-        "log2 L": "for each leaf: (log L)$^{{{:.2f}}}$",
-    }
-    for k, method in enumerate(m for m in COUNTED if sweep == "M, chain" or m != _steps.EQ2):
+    for k, method in enumerate(methods):
         color, _, words = COUNTED[method]
-        if sweep in texts:
-            words = texts[sweep].format(slope[sweep, method])
+        words = exponent.format(slope[sweep, method]) if exponent else words
         style = {"color": COLORS[color], "fontsize": 8, "va": "center"}
         axis.text(0.03, 0.92 - 0.14 * k, words, transform=axis.transAxes, **style)
 
