@@ -120,13 +120,12 @@ def draw(table):
     trees, middle, bottom = figure.subfigures(3, 1, height_ratios=[1.0, 0.9, 0.9])
     pair, lowest = trees.subplots(1, 2), bottom.subplots(1, 2)
     leaves = table[table["part"] == "leaf"].groupby("tree")["exact"].apply(list)
-    for axis, name, order, title in (
-        (pair[0], "A", (0, 1, 2, 3), "Tree A: an AND"),
-        (pair[1], "B", (0, 2, 1, 3), "Tree B: the same, and more with cough"),
+    # The leaves of the table are by fever, then cough.
+    for axis, tree, features, order, title in (
+        (pair[0], "A", FEATURES, (0, 1, 2, 3), "Tree A: an AND"),
+        (pair[1], "B", FEATURES[::-1], (0, 2, 1, 3), "Tree B: the same, and more with cough"),
     ):
-        # The leaves of the table are by fever, then cough.
-        features = FEATURES if name == "A" else FEATURES[::-1]
-        _draw_tree(axis, features, [leaves[name][k] for k in order])
+        _draw_tree(axis, features, [leaves[tree][k] for k in order])
         axis.set_title(title, fontweight="bold")
     note = "A quarter of the patients in each leaf. The values of the leaves are assumed: "
     note += "the text of the paper does not print them."
@@ -216,14 +215,12 @@ def _draw_pairs(axis, table):
     """Share of random pairs in which the attribution falls although the feature matters more."""
     order = [("gain", "path"), ("output", "path"), ("gain", "SHAP"), ("output", "SHAP")]
     places = {key: k for k, key in enumerate(order)}
-    for M, group in table.groupby("x"):
-        offset = 0.19 if M == table["x"].min() else -0.19
-        for row in group.itertuples():
-            share, y = 100 * row.value / row.n, places[row.task, row.method] + offset
-            color = LINES[row.task, row.method][0]
-            axis.barh(y, share, height=0.34, color=color, alpha=1.0 if offset > 0 else 0.6)
-            text = f"{share:.1f} %  (M = {M:.0f})" if share else f"0  (M = {M:.0f})"
-            axis.text(share + 0.5, y, text, va="center", fontsize=7)
+    for row in table.sort_values("x", kind="stable").itertuples():
+        offset, alpha = (0.19, 1.0) if row.x == table["x"].min() else (-0.19, 0.6)
+        share, y = 100 * row.value / row.n, places[row.task, row.method] + offset
+        axis.barh(y, share, height=0.34, color=LINES[row.task, row.method][0], alpha=alpha)
+        text = f"{share:.1f} %  (M = {row.x:.0f})" if share else f"0  (M = {row.x:.0f})"
+        axis.text(share + 0.5, y, text, va="center", fontsize=7)
     axis.set_yticks(range(len(order)), [LINES[key][2] for key in order])
     axis.grid(axis="y", visible=False)
     share = f"% of {table['n'].iloc[0]:.0f} pairs, orders drawn"

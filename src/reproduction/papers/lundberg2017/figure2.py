@@ -121,19 +121,18 @@ def _orders(axis, steps, shap, path):
     """Rows: orders; columns: features; colors: the step of the feature in that order."""
     from matplotlib.patches import Rectangle
 
-    cells = steps[steps["position"] > 0].pivot_table(
-        index="order", columns="feature", values="value"
-    )[list(FEATURES)]
-    mean = shap.set_index("feature")["value"][list(FEATURES)].to_numpy()
+    features = list(FEATURES)
+    steps = steps[steps["position"] > 0]
+    cells = steps.pivot(index="order", columns="feature", values="value")[features]
+    mean = shap.set_index("feature")["value"][features].to_numpy()
     image = np.vstack([cells.to_numpy(), np.full((1, len(FEATURES)), np.nan), mean])
     limit = np.nanmax(np.abs(image))
     axis.imshow(image, cmap=pictures.MAP, vmin=-limit, vmax=limit, aspect="auto")
     for (row, column), value in np.ndenumerate(image):
         if not np.isnan(value):
-            dark = abs(value) > 0.6 * limit
-            bold = "bold" if row == len(image) - 1 else "normal"
+            style = {"color": "white" if abs(value) > 0.6 * limit else "0.15", "fontsize": 6.5}
+            style["fontweight"] = "bold" if row == len(image) - 1 else "normal"
             text = f"{value:+.3f}".replace("-", "−")
-            style = {"color": "white" if dark else "0.15", "fontsize": 6.5, "fontweight": bold}
             axis.text(column, row, text, ha="center", va="center", **style)
     labels = [order.replace("-", " ") for order in cells.index]
     axis.set_yticks([*range(len(cells)), len(image) - 1], [*labels, "SHAP"], fontsize=7)

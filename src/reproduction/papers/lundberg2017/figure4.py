@@ -42,8 +42,6 @@ LINKAGE = "average"
 _MARKERS = {"average": "o", "complete": "s", "ward": "^"}
 # Random labels are the control of the unsupervised clustering.
 CONTROLS = ("tree_shap", "saabas", "local_mdi")
-_CONTROL = "hollow, dashed: permuted before the fit"
-_SPREAD = "10 to 90 % of the repeats, around means"
 _OUTCOMES = {"label": "R² of the outcome", "prediction": "R² of the prediction"}
 
 
@@ -200,15 +198,15 @@ def _curves(axis, rows):
 def _areas(axis, rows):
     """Filled: outcomes as observed; hollow: permuted; the linkages one below the other."""
     for line, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
-        linkages = zip(_MARKERS.items(), (-0.25, 0.0, 0.25), strict=True)
-        for ((linkage, marker), place), (labels, face, side) in product(
-            linkages, (("observed", color, -0.05), ("permuted", "white", 0.05))
+        for (i, linkage), (labels, face, side) in product(
+            enumerate(_MARKERS), (("observed", color, -0.05), ("permuted", "white", 0.05))
         ):
             of_linkage = (rows["clustered"] == name) & (rows["linkage"] == linkage)
             for row in rows[of_linkage & (rows["labels"] == labels)].itertuples():
                 error = [[row.value - row.low], [row.high - row.value]]
-                style = {"color": color, "marker": marker, "ms": 3.6, "lw": 0.8, "mfc": face}
-                axis.errorbar(row.value, line + place + side, xerr=error, **style)
+                style = {"color": color, "marker": _MARKERS[linkage], "mfc": face, "ms": 3.6}
+                y = line + 0.25 * (i - 1) + side
+                axis.errorbar(row.value, y, xerr=error, lw=0.8, **style)
     axis.set_yticks(range(len(CLUSTERED)), [label for label, _, _ in CLUSTERED.values()])
     axis.tick_params(axis="y", labelsize=8)
     axis.grid(False, axis="y")
@@ -218,15 +216,19 @@ def _areas(axis, rows):
 def _key(axes):
     """Lines of the curves, marks of the areas, and the band around the curves."""
     lines, _ = axes[0, 0].get_legend_handles_labels()
+    marks = [
+        ("average linkage", "o", "0.3"),
+        ("complete linkage", "s", "0.3"),
+        ("Ward linkage", "^", "0.3"),
+        ("filled, solid: outcome as observed", "o", "0.3"),
+        ("hollow, dashed: permuted before the fit", "o", "white"),
+    ]
     style = {"color": "0.3", "ls": "", "ms": 4}
-    marks = []
-    for linkage, marker in _MARKERS.items():
-        name = f"{linkage.replace('ward', 'Ward')} linkage"
-        marks += axes[1, 0].plot([], [], marker=marker, label=name, **style)
-    for name, face in (("filled, solid: outcome as observed", "0.3"), (_CONTROL, "white")):
-        marks += axes[1, 0].plot([], [], marker="o", mfc=face, label=name, **style)
-    band = axes[0, 0].fill_between([], [], [], color="0.3", alpha=0.2, lw=0, label=_SPREAD)
-    return [*lines, *marks, band]
+    for label, marker, face in marks:
+        lines += axes[1, 0].plot([], [], marker=marker, mfc=face, label=label, **style)
+    style = {"color": "0.3", "alpha": 0.2, "lw": 0}
+    label = "10 to 90 % of the repeats, around means"
+    return [*lines, axes[0, 0].fill_between([], [], [], label=label, **style)]
 
 
 def statements(table):
@@ -238,10 +240,9 @@ def statements(table):
     """
     of_label = table[table["outcome"] == "label"]
     over_control = of_label[of_label["statistic"] == _OVER]
-    lead_of_label = of_label[(of_label["statistic"] == _LEAD) & (of_label["labels"] == "observed")]
-    of_prediction = table[(table["outcome"] == "prediction") & (table["labels"] == "observed")]
-    of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
-    in_sample = lead_of_label[lead_of_label["mode"] == "in_sample"]
+    leads = table[(table["statistic"] == _LEAD) & (table["labels"] == "observed")]
+    of_prediction = leads[leads["outcome"] == "prediction"]
+    in_sample = leads[(leads["outcome"] == "label") & (leads["mode"] == "in_sample")]
     areas = table[table["statistic"] == "area"].set_index(_KEYS)["value"].sort_index()
     for statement in ("s06", "s07"):
         yield from _judged(statement, in_sample, areas, reason=_LINKAGES)
