@@ -76,6 +76,9 @@ def test_figure1_changes_for_other_leaves_follow_the_formulas(q):
 def test_s01_current_attributions_are_inconsistent_and_shap_is_not(table1):
     of_s01 = of(verdicts(figure1.statements(table1)), "s01")
     assert len(of_s01) == 7 and set(of_s01.values()) == {"holds"}
+    # In most pairs an attribution rises, as it should.
+    pairs = table1[table1["part"] == "pairs"]
+    assert (pairs["value"] < pairs["n"] / 4).all()
     # The premise: whatever else is known, cough adds more in B, to the output and to the gain.
     marginals = table1[table1["part"] == "marginal"]
     marginals = marginals.pivot(index=["task", "method"], columns="tree", values="value")

@@ -23,7 +23,7 @@ FORESTS, SHAP_FORESTS, MTRY_2 = (
     f"loecher2022_noisy{name}/relevance_auc" for name in ("", "_shap", "_mtry")
 )
 # Score -> importance, and the experiment that it comes from.
-_PLAIN = {"air": (FORESTS, "air"), "mda": (FORESTS, "mda"), "mdi": (FORESTS, "mdi_rows")}
+_PLAIN = {"air": "air", "mda": "mda", "mdi": "mdi_rows"}
 PG = {
     "pg_hat_oob(1,0)": "pg_hat_10",
     "pg_oob(1,0)": "pg_10",
@@ -32,16 +32,15 @@ PG = {
 }
 SHAP = ("shap", "shap_inbag", "shap_oob")
 PRINTED = {
-    "published": {
-        **{score: (FORESTS, name) for score, name in PG.items()},
-        **{name: (SHAP_FORESTS, name) for name in SHAP},
-        **_PLAIN,
-    },
-    "described": {
-        **{score: (FORESTS, f"{name}_all_splits") for score, name in PG.items()},
-        **{name: (FORESTS, name) for name in SHAP},
-        **_PLAIN,
-    },
+    variant: {
+        **{score: (FORESTS, f"{name}{splits}") for score, name in PG.items()},
+        **{name: (forests_of_shap, name) for name in SHAP},
+        **{score: (FORESTS, name) for score, name in _PLAIN.items()},
+    }
+    for variant, splits, forests_of_shap in (
+        ("published", "", SHAP_FORESTS),
+        ("described", "_all_splits", FORESTS),
+    )
 }
 EXTRA_SCORES = {
     "pg_oob(1,2)": (FORESTS, "pg_12"),
