@@ -334,9 +334,14 @@ def test_a_slope_lies_between_the_slopes_of_neighbors_and_is_that_of_the_formula
         points = [*zip(np.sort(rng.uniform(1, 9, 5)), rng.uniform(1, 9, 5), strict=True)]
         low, high = _steps.slopes_between(points)
         assert low < _steps.slope(points) < high
-    brooms = [(h, loops_of_broom(0, h) / 2**h) for h in _steps.HEIGHTS]
-    exponent = _steps.exponents(steps)["log2 L", _steps.ALGORITHM_2]
-    assert exponent == pytest.approx(_steps.slope(brooms), abs=1e-9)
+    exponents, end = _steps.exponents(steps), _steps.BRISTLES
+    points = {
+        "log2 L": [(h, loops_of_broom(0, h) / 2**h) for h in _steps.HEIGHTS],
+        "D": [(h + end, loops_of_broom(h, end) / (h + 2**end - 1)) for h in _steps.HANDLES],
+    }
+    for sweep, values in points.items():
+        exponent = exponents[sweep, _steps.ALGORITHM_2]
+        assert exponent == pytest.approx(_steps.slope(values), abs=1e-9)
 
 
 def test_the_depth_at_which_six_digits_are_gone(table3):

@@ -159,10 +159,7 @@ def _counter_examples(n_trees, seed):
 
 
 def _of_canceling(n_data_sets, n_trees, seed):
-    """Features of the simulation of table 1, by their relevance and numbers of values.
-
-    The features of one data set share its outcomes and its forest, so errors are over data sets.
-    """
+    """Shares by the kind of feature; features of one data set share its outcomes and its forest."""
     for name, measure in (("noisy_features", _of_canceling_on), ("titanic", _of_canceling_of_id)):
         by_kind = pd.DataFrame([measure(r, n_trees) for r in range(seed, seed + n_data_sets)])
         key = {"part": "canceling", "statement": "s21", "data": name, "n": n_data_sets}
@@ -412,6 +409,7 @@ def likeness(model, X, kinds) -> list[tuple[str, float]]:
 
 # (statement, variant): what is measured; the quantities of which the largest difference decides; of
 # an equation that is wrong in print, the quantity by which the cause on file predicts it.
+_UNWEIGHTED = "largest error without the weight of the node"
 IDENTITIES = {
     ("s12", "MDI"): (
         "largest error of MDI = Eq. 10 = covariance, twice it for one class of two",
@@ -449,16 +447,8 @@ IDENTITIES = {
         [EQ11_PRINTED],
         EQ11_FACTOR,
     ),
-    ("s17", "Eq. 22 as printed"): (
-        "largest error without the weight of the node",
-        [EQ22_PRINTED],
-        EQ22_NODES,
-    ),
-    ("s17", "Eq. 23 as printed"): (
-        "largest error without the weight of the node",
-        [EQ23_PRINTED],
-        EQ23_NODES,
-    ),
+    ("s17", "Eq. 22 as printed"): (_UNWEIGHTED, [EQ22_PRINTED], EQ22_NODES),
+    ("s17", "Eq. 23 as printed"): (_UNWEIGHTED, [EQ23_PRINTED], EQ23_NODES),
 }
 READINGS = {
     ("s22", "mean of all rows"): "the global mean is read as that of all rows of the data",

@@ -111,18 +111,19 @@ def _largest(values, exact):
 
 def real_cases() -> Iterator[Case]:
     """Fully grown extra-trees: one class of digits, and the proline of wines (whole mg/l)."""
-    wines = scikit_learn.wine()
-    proline = wines.X[:, -1]
-    grown = {"n_estimators": 1, "max_features": 1}
-    images = scikit_learn.digits()
+    images, wines = scikit_learn.digits(), scikit_learn.wine()
     for name, X, y, kind, output, seed in (
         ("digits, extra-tree", images.X, images.y, "Classifier", 8, DEEPEST),
-        ("wine, extra-tree", wines.X[:, :-1], proline, "Regressor", 0, SEED),
+        ("wine, extra-tree", wines.X[:, :-1], wines.X[:, -1], "Regressor", 0, SEED),
     ):
-        recipe = {"estimator": f"ExtraTrees{kind}", **grown, "random_state": seed}
-        forest = to_forest(models.fit(recipe, X, y))
+        recipe = {"estimator": f"ExtraTrees{kind}", "n_estimators": 1, "max_features": 1}
+        forest = to_forest(models.fit({**recipe, "random_state": seed}, X, y))
         rows = forest.prepare(X)[:REAL_ROWS].astype(float)
-        yield case(name, _only(forest, output), rows)
+        # With one of its outputs.
+        names = forest.output_names[output : output + 1]
+        value, base = forest.value[:, [output]], forest.base[[output]]
+        forest = replace(forest, value=value, base=base, output_names=names)
+        yield case(name, forest, rows)
 
 
 def forest_cases() -> Iterator[Case]:
@@ -144,10 +145,3 @@ def case(name, forest, X, kinds=None) -> Case:
     (tree,) = trees_of(forest, 0, Fraction)
     exact = np.array([[float(phi) for phi in _exact.tree_shap(x.tolist(), tree)] for x in X])
     return Case(name, trees_of(forest)[0].depth, forest, X, kinds or ["data"] * len(X), exact)
-
-
-def _only(forest, output):
-    """The forest with one of its outputs."""
-    names = forest.output_names[output : output + 1]
-    value, base = forest.value[:, [output]], forest.base[[output]]
-    return replace(forest, value=value, base=base, output_names=names)
