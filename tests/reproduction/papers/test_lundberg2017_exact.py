@@ -96,7 +96,9 @@ def test_pairs_are_judged_as_by_the_algorithms(M):
         order = _consistency.draw_order(rng, range(M))
         tree = _consistency.cube_tree(values, np.ones_like(values), order)
         assert shap[n] == factorial(M) * _attributions.shap_output(ones, tree)[0]
-        assert gain[n] == factorial(M) * _attributions.shap_gain(rows, tree)[0]
+        assert (
+            gain[n] == factorial(M) * _algorithms.shapley(M, _attributions.gain_game(rows, tree))[0]
+        )
         assert _algorithms.expvalue(ones, (0,), tree, Counter()) == values[1].mean()
 
 

@@ -5,7 +5,6 @@ leaves as the covers say, and the label of a row is the value of its leaf.
 """
 
 from collections import Counter
-from fractions import Fraction
 
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, shapley
 
@@ -52,16 +51,6 @@ def gain_game(rows, tree: Tree):
         return sum((y - e) ** 2 for y, e in zip(label, expected, strict=True)) / len(rows)
 
     return lambda S: error(()) - error(S)
-
-
-def shap_gain(rows, tree: Tree) -> list:
-    """SHAP values of the gain: Eq. 2 of `gain_game`."""
-    return shapley(len(rows[0]), gain_game(rows, tree))
-
-
-def split_count(M: int, tree: Tree) -> list[Fraction]:
-    """Number of nodes that test each feature."""
-    return [Fraction(tree.d.count(i)) for i in range(M)]
 
 
 def _moments(tree):

@@ -95,18 +95,12 @@ def in_decimals(case) -> dict[int, dict[str, float]]:
         with localcontext() as context:
             context.prec = precision
             values = [_algorithms.tree_shap(x, decimals, Counter()) for x in rows]
-        roundoff = Fraction(1, 2 * 10 ** (precision - 1))
-        multiples[precision] = {
-            kind: float(_largest(phi, right) / roundoff)
-            for kind, phi, right in zip(case.kinds, values, exact, strict=True)
-        }
+        roundoff, of_kinds = Fraction(1, 2 * 10 ** (precision - 1)), {}
+        for kind, phi, right in zip(case.kinds, values, exact, strict=True):
+            error = max(abs(Fraction(a) - b) for a, b in zip(phi, right, strict=True))
+            of_kinds[kind] = float(error / max(map(abs, right)) / roundoff)
+        multiples[precision] = of_kinds
     return multiples
-
-
-def _largest(values, exact):
-    """Largest error over the largest exact value, a fraction."""
-    errors = [abs(Fraction(a) - b) for a, b in zip(values, exact, strict=True)]
-    return max(errors) / max(map(abs, exact))
 
 
 def real_cases() -> Iterator[Case]:

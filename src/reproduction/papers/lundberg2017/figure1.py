@@ -14,7 +14,7 @@ import pandas as pd
 from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _attributions, _consistency
-from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, shapley
 from reproduction.parameters import Count, Seed
 
 # Assumed: output of the AND function, and the increase with cough in B.
@@ -98,8 +98,8 @@ def attributions(tree: Tree) -> dict[tuple[str, str], list]:
         ("output", "SHAP"): _attributions.shap_output(EXPLAINED, tree),
         ("output", "mean |SHAP|"): _attributions.mean_absolute_shap(ROWS, tree),
         ("gain", "path"): _attributions.path_gain(M, tree),
-        ("gain", "SHAP"): _attributions.shap_gain(ROWS, tree),
-        ("split count", "split count"): _attributions.split_count(M, tree),
+        ("gain", "SHAP"): shapley(M, _attributions.gain_game(ROWS, tree)),
+        ("split count", "split count"): [Fraction(tree.d.count(i)) for i in range(M)],
     }
 
 

@@ -157,8 +157,8 @@ def _methods_by_model(axis, rows, n):
     axis.axvline(FRACTION, color=COLORS["black"], lw=0.8, ls=":", zorder=0)
     axis.text(FRACTION * 1.2, 0, "one second", fontsize=8, va="center")
     axis.set_yticks(range(len(labels)), labels, fontsize=8)
-    for label, name in zip(axis.get_yticklabels(), labels, strict=True):
-        label.set_fontweight("bold" if name.startswith("model of") else "normal")
+    for label in axis.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text().startswith("model of") else "normal")
     axis.tick_params(axis="y", length=0)
     axis.set_xscale("log")
     # Room for the texts at the right.
