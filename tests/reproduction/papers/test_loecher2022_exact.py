@@ -103,6 +103,7 @@ def test_verdicts_of_the_identities(table):
     found = list(identities.statements(table))
     verdicts = findings.verdicts(found)
     assert len(verdicts) == 30
+    assert all(e[0] <= f["value"] <= e[1] for f in found if (e := f["expected"]))
     assert {key for key, verdict in verdicts.items() if verdict == "differs"} == DIFFERING
     assert {key[0] for key, verdict in verdicts.items() if verdict == "undecided"} <= {"s21"}
     assert verdicts["s21", "canceling, PassengerId, trees against forest"] == "holds"

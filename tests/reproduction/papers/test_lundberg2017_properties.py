@@ -32,6 +32,12 @@ def verdicts(table):
     return findings.verdicts(properties.statements(table))
 
 
+def test_causes_expect_the_values_that_differ(table):
+    found = [f for f in properties.statements(table) if f["expected"]]
+    assert {f["statement"] for f in found} == {"s09", "s10", "s12", "s15", "s19"}
+    assert all(f["expected"][0] <= f["value"] <= f["expected"][1] for f in found)
+
+
 def game(rng, M):
     """A random game in fractions, by subset."""
     subsets = [S for size in range(M + 1) for S in combinations(range(M), size)]
