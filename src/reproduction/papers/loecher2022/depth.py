@@ -128,11 +128,10 @@ def orders(X, y, names) -> list[dict]:
 def draw(table):
     """Share of the splits left, MDI down to a depth right."""
     figure, axes = panels.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    titles = {
-        "share of splits": "share of the splits at this depth",
-        "MDI over Sex": "MDI of all splits down to this depth, over that of Sex",
-    }
-    for axis, (quantity, title) in zip(axes, titles.items(), strict=True):
+    for axis, quantity, title in (
+        (axes[0], "share of splits", "share of the splits at this depth"),
+        (axes[1], "MDI over Sex", "MDI of all splits down to this depth, over that of Sex"),
+    ):
         of_feature = dict(iter(table[table["quantity"] == quantity].groupby("feature")))
         for feature in _titanic.SHOWN:
             style = {"color": COLORS[_COLORS[feature]], "marker": _MARKS[feature], "ms": 3.5}
@@ -140,9 +139,8 @@ def draw(table):
         axis.set_title(title, loc="left")
         axis.set(xlabel="depth (0: root)", ylim=(0, None))
     # Names stand beside the ends of the lines of the right panel, which lie apart.
-    ends = table[table["quantity"] == "MDI over Sex"].sort_values("depth")
-    ends = ends.groupby("feature")["value"].last()[list(_titanic.SHOWN)]
-    for feature, place in panels.apart(ends.to_dict(), 0.07).items():
+    ends = {feature: rows["value"].iloc[-1] for feature, rows in of_feature.items()}
+    for feature, place in panels.apart(ends, 0.07).items():
         style = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 8}
         axes[1].annotate(feature, (1.01, place), color=COLORS[_COLORS[feature]], **style)
     axes[0].legend()

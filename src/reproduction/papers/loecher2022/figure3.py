@@ -49,8 +49,9 @@ def draw(table):
         axis.set(title=title, xlabel=unit)
     panels.letter(axes)
     # R's diamonds stand on the bars, and so after them.
-    entries = zip(*axes[1].get_legend_handles_labels(), strict=True)
-    handles, labels = zip(*sorted(entries, key=lambda entry: entry[1] == _DIAMONDS), strict=True)
+    of_label = dict(zip(*axes[1].get_legend_handles_labels()[::-1], strict=True))
+    labels = sorted(of_label, key=lambda label: label == _DIAMONDS)
+    handles = [of_label[label] for label in labels]
     legend = figure.legend(handles, labels, loc="outside lower center", ncols=3)
     number = table.loc[table["case"] == _titanic.AS_THEY_ARE, "n"].max()
     legend.set_title(f"bars: means; {_titanic.LINES.format(number)}; mtry 2")

@@ -36,15 +36,15 @@ def compute(inputs) -> pd.DataFrame:
     """
     names = [*WEIGHTED, *RAW]
     table = pd.concat([cases.summary(inputs, c, names) for c in (POWER, NULL)])
-    measured = {}
+    rows = []
     for variant in MTRY:
         scores = cases.replications(inputs, POWER, variant, cases.NUMBERS, names)
         for name in names:
-            measured[variant, name] = _measured(scores[[name]].to_numpy(), separation, "separation")
-        for name in BEFORE:
-            pair = scores[[name, "shap_oob_y"]].to_numpy()
-            measured[variant, name] |= _measured(pair, _gain, "gain")
-    rows = [{"variant": v, "importance": name, **row} for (v, name), row in measured.items()]
+            row = {"variant": variant, "importance": name}
+            row |= _measured(scores[[name]].to_numpy(), separation, "separation")
+            if name in BEFORE:
+                row |= _measured(scores[[name, "shap_oob_y"]].to_numpy(), _gain, "gain")
+            rows.append(row)
     of_x2 = pd.DataFrame(rows).assign(case=POWER, feature=RELEVANT)
     return table.merge(of_x2, "left", on=["variant", "importance", "case", "feature"])
 
