@@ -27,7 +27,7 @@ from splitcredit.models.forest import LEAF, Forest
 PATH = tuple(Fraction(v) for v in ("22.597", "19.956", "14.913", "12.953"))
 # Ours: the size that trees on these 506 rows have. A row goes left on <=.
 COVERS = (506, 430, 175, 99)
-TESTS = (("RM", 6.94, "left"), ("LSTAT", 14.4, "right"), ("NOX", 0.607, "right"))
+TESTS = {"RM": 6.94, "LSTAT": 14.4, "NOX": 0.607}
 # RM, LSTAT and NOX of a house that takes this path; ours as well.
 HOUSE = (6.0, 20.0, 0.7)
 
@@ -65,25 +65,21 @@ def compute(inputs) -> pd.DataFrame:
 
 def blog_forest() -> Forest:
     """The blog's tree as far as the path goes: off it hangs one leaf at each split."""
-    # Node d is on the path, node d + n_splits hangs beside it.
-    value, cover, left, right = list(PATH), list(COVERS), [], []
-    n_splits = len(TESTS)
-    for d, (_, _, side) in enumerate(TESTS):
-        cover.append(COVERS[d] - COVERS[d + 1])
-        value.append((PATH[d] * COVERS[d] - PATH[d + 1] * COVERS[d + 1]) / cover[-1])
-        on_path, aside = d + 1, d + 1 + n_splits
-        left.append(on_path if side == "left" else aside)
-        right.append(aside if side == "left" else on_path)
-    leaves = [LEAF] * (n_splits + 1)
+    covers = [above - below for above, below in pairwise(COVERS)]
+    rows = [mean * cover for mean, cover in zip(PATH, COVERS, strict=True)]
+    sums = [above - below for above, below in pairwise(rows)]
+    aside = [total / cover for total, cover in zip(sums, covers, strict=True)]
+    leaves = [LEAF] * 4
+    # Nodes 0 to 3 are on the path, which goes left, right and right; 4 to 6 hang beside them.
     return Forest(
-        feature=[*range(n_splits), *leaves],
-        threshold=[t for _, t, _ in TESTS] + [0.0] * len(leaves),
-        left=left + leaves,
-        right=right + leaves,
-        value=np.array(value, dtype=float)[:, None],
-        cover=cover,
-        tree_offsets=[0, len(value)],
-        feature_names=[name for name, _, _ in TESTS],
+        feature=[0, 1, 2, *leaves],
+        threshold=[*TESTS.values(), *[0.0] * 4],
+        left=[1, 5, 6, *leaves],
+        right=[4, 2, 3, *leaves],
+        value=np.array([*PATH, *aside], dtype=float)[:, None],
+        cover=[*COVERS, *covers],
+        tree_offsets=[0, 7],
+        feature_names=list(TESTS),
         output_names=["price"],
     )
 

@@ -272,14 +272,16 @@ def _fluctuations(seed):
     # Figure 1, tree A, an AND: without a cough, fever changes nothing of the output.
     tree = figure1.trees()["A"]
     rows = [(0, 0), (1, 0)]
-    outputs = [expvalue(x, (0, 1), tree, Counter()) for x in rows]
-    case, n = "no impact on the row's output", len(rows)
-    yield _row("fluctuations", case, "change of the output", n, abs(outputs[0] - outputs[1]))
-    largest = _gap(*(shap_output(x, tree) for x in rows))
-    yield _row("fluctuations", case, CHANGE, n, largest)
     # In one of the two orders fever comes first, and nothing is known of the cough.
-    first, second = (expvalue(x, (figure1.FEVER,), tree, Counter()) for x in rows)
-    yield _row("fluctuations", case, OF_FEVER, n, abs(second - first) / 2)
+    outputs, given_fever = (
+        [expvalue(x, known, tree, Counter()) for x in rows] for known in ((0, 1), (figure1.FEVER,))
+    )
+    for quantity, value in (
+        ("change of the output", abs(outputs[0] - outputs[1])),
+        (CHANGE, _gap(*(shap_output(x, tree) for x in rows))),
+        (OF_FEVER, abs(given_fever[1] - given_fever[0]) / 2),
+    ):
+        yield _row("fluctuations", "no impact on the row's output", quantity, len(rows), value)
 
 
 def _xgboost(seed):
