@@ -111,7 +111,8 @@ def pairs(rng, M, n_pairs, game):
     return [np.concatenate(functions)[:n_pairs] for functions in zip(*kept_pairs, strict=True)]
 
 
-def subsets(M):
+def subsets(M) -> list[tuple]:
+    """All subsets of M features, smaller ones first."""
     return [S for size in range(M + 1) for S in combinations(range(M), size)]
 
 
