@@ -70,12 +70,9 @@ def compute(inputs, n_pairs: Count = 2000, n_fitted: Count = 150, seed: Seed = 0
     rows = [*_uniqueness(n_pairs, seed), *_order(seed), *_path_methods(seed), *_one_order(seed)]
     rows += [*_fluctuations(seed), *_xgboost(seed), *_other_units(seed)]
     for package, counts in _packages.violations(n_fitted, seed).items():
-        rows += [_row("packages", package, *row) for row in counts]
-    return pd.DataFrame(rows, columns=["property", "case", "quantity", "n", "value"])
-
-
-def _row(name, case, quantity, n, value):
-    return {"property": name, "case": case, "quantity": quantity, "n": n, "value": float(value)}
+        rows += [("packages", package, *row) for row in counts]
+    table = pd.DataFrame(rows, columns=["property", "case", "quantity", "n", "value"])
+    return table.astype({"value": float})
 
 
 def _uniqueness(n_pairs, seed):
@@ -112,7 +109,7 @@ def _uniqueness(n_pairs, seed):
             (f"{ALIKE}, SHAP", gap_of_shap / factor),
         ):
             largest = np.abs(value).max()
-            yield _row("uniqueness", f"fixed order, M = {M}", quantity, n_pairs, largest)
+            yield ("uniqueness", f"fixed order, M = {M}", quantity, n_pairs, largest)
 
 
 def _in_order(v, order):
@@ -157,7 +154,7 @@ def _order(seed):
             ):
                 found.setdefault(quantity, []).append(_gap(*values))
         for quantity, values in found.items():
-            yield _row("order of the tree", case, quantity, N_TREES, max(values))
+            yield ("order of the tree", case, quantity, N_TREES, max(values))
 
 
 def _gap(a, b):
@@ -197,9 +194,9 @@ def _path_methods(seed):
             sums.append(abs(sum(phi) - total))
             unused.append(abs(phi[-1]))
     for case, (sums, unused) in found.items():
-        yield _row("path methods", case, "largest error of the sum", len(sums), max(sums))
+        yield ("path methods", case, "largest error of the sum", len(sums), max(sums))
         untested = "largest |phi| of an untested feature"
-        yield _row("path methods", case, untested, len(unused), max(unused))
+        yield ("path methods", case, untested, len(unused), max(unused))
 
 
 def _random_trees(seed):
@@ -222,14 +219,14 @@ def _one_order(seed):
     trees = list(_random_trees(seed))
     gaps[AGAIN] = [_from_order(x, tree) for tree, x in trees]
     for case, values in gaps.items():
-        yield _row("one order", case, PATH_AND_ORDER, len(values), max(values))
+        yield ("one order", case, PATH_AND_ORDER, len(values), max(values))
         differ = sum(v > 0 for v in values) / len(values)
-        yield _row("one order", case, "share of rows with a difference", len(values), differ)
+        yield ("one order", case, "share of rows with a difference", len(values), differ)
     with_names = max(_from_order(*_renamed(x, tree)) for tree, x in trees)
     case = f"{AGAIN}, each test under a name of its own"
-    yield _row("one order", case, PATH_AND_ORDER, len(trees), with_names)
+    yield ("one order", case, PATH_AND_ORDER, len(trees), with_names)
     predicted = max(_by_names(x, tree) for tree, x in trees)
-    yield _row("one order", AGAIN, BY_NAMES, len(trees), predicted)
+    yield ("one order", AGAIN, BY_NAMES, len(trees), predicted)
 
 
 def _from_order(x, tree):
@@ -268,7 +265,7 @@ def _fluctuations(seed):
         # A feature that no tree tests moves far, and the others stay between the same thresholds.
         moved_row = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
         shifts.append(_gap(*(shap_output(row, tree) for row in (x, moved_row))))
-    yield _row("fluctuations", "no impact on any output", CHANGE, len(shifts), max(shifts))
+    yield ("fluctuations", "no impact on any output", CHANGE, len(shifts), max(shifts))
     # Figure 1, tree A, an AND: without a cough, fever changes nothing of the output.
     tree = figure1.trees()["A"]
     rows = [(0, 0), (1, 0)]
@@ -281,7 +278,7 @@ def _fluctuations(seed):
         (CHANGE, _gap(*(shap_output(x, tree) for x in rows))),
         (OF_FEVER, abs(given_fever[1] - given_fever[0]) / 2),
     ):
-        yield _row("fluctuations", "no impact on the row's output", quantity, len(rows), value)
+        yield ("fluctuations", "no impact on the row's output", quantity, len(rows), value)
 
 
 def _xgboost(seed):
@@ -297,7 +294,7 @@ def _xgboost(seed):
         gap = np.abs(_peers.xgboost(forest, X) - exact).max()
         errors.append(gap / (np.abs(exact).max() or 1.0))
     case = f"XGBoost {_peers.release('xgboost')}, pred_contribs"
-    yield _row("XGBoost", case, "largest relative error", len(errors) * 3, max(errors))
+    yield ("XGBoost", case, "largest relative error", len(errors) * 3, max(errors))
 
 
 def _other_units(seed):
@@ -314,11 +311,11 @@ def _other_units(seed):
         after = _clusterings(X, data.y)
         for case, groups in before.items():
             changed = _share_of_pairs(groups, after[case])
-            yield _row("other units", case, name, len(data.y), changed)
+            yield ("other units", case, name, len(data.y), changed)
     (shap, path), again = _explained(data.X, data.y), _explained(data.X, data.y * 8)
     for case, values, scaled in zip(("SHAP", "path"), (shap, path), again, strict=True):
         gap = np.abs(scaled / 8 - values).max()
-        yield _row("other units", f"outcome, {case}", OF_OUTCOME, values.size, gap)
+        yield ("other units", f"outcome, {case}", OF_OUTCOME, values.size, gap)
 
 
 def _clusterings(X, y):
