@@ -16,13 +16,7 @@ import twins_oob
 from forests import whole_numbers
 from reproduction import claims
 from reproduction.metrics.trees import single_children_in_a_tree
-from reproduction.papers.loecher2022 import (
-    _by_rows,
-    _useless_split,
-    depth,
-    figure1,
-    identities,
-)
+from reproduction.papers.loecher2022 import _by_rows, _useless_split, depth, figure1, identities
 from splitcredit import to_forest
 
 # Figure 1 as printed: the caption's terms, and the values of the nodes on the path.

@@ -95,11 +95,11 @@ def test_pairs_are_judged_as_by_the_algorithms(M):
     for n, values in enumerate(f):
         order = _consistency.draw_order(rng, range(M))
         tree = _consistency.cube_tree(values, np.ones_like(values), order)
-        assert shap[n] == factorial(M) * _attributions.shap_output(ones, tree)[0]
+        assert shap[n] == factorial(M) * _algorithms.shapley_by_subsets(ones, tree)[0]
         assert (
             gain[n] == factorial(M) * _algorithms.shapley(M, _attributions.gain_game(rows, tree))[0]
         )
-        assert _algorithms.expvalue(ones, (0,), tree, Counter()) == values[1].mean()
+        assert _algorithms.expvalue(ones, (0,), tree) == values[1].mean()
 
 
 # Figure 2
@@ -159,7 +159,7 @@ def test_reference_is_the_twin_on_deep_trees(depth, n_features):
 
 def test_misprint_of_algorithm_1_gives_other_values():
     assert any(
-        _algorithms.expvalue(x, S, tree, Counter()) != twins_tree_shap.printed_expvalue(x, S, tree)
+        _algorithms.expvalue(x, S, tree) != twins_tree_shap.printed_expvalue(x, S, tree)
         for _, tree, x in small_trees()
         for S in ((), (0,), (0, 1))
     )
@@ -188,7 +188,7 @@ def test_misprints_of_algorithm_2(left_in, outcome):
     """Each alone, as printed, and the two of EXTEND together, makes Algorithm 2 go wrong."""
     outcomes = []
     for _, tree, x in small_trees():
-        expected = _algorithms.tree_shap(x, tree, Counter())
+        expected = _algorithms.tree_shap(x, tree)
         try:
             is_same = twins_tree_shap.printed_tree_shap(x, tree, left_in) == expected
             outcomes.append("" if is_same else "other values")

@@ -1,6 +1,5 @@
 """lundberg2017: what its text says in passing (s09 to s15), recomputed in other ways."""
 
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations, product
@@ -15,7 +14,7 @@ import twins
 from findings import of
 from reproduction import papers
 from reproduction.metrics import clusterings
-from reproduction.papers.lundberg2017 import _attributions, _packages, _trees, figure1
+from reproduction.papers.lundberg2017 import _algorithms, _attributions, _packages, _trees, figure1
 from reproduction.papers.lundberg2017._algorithms import expvalue, shapley, trees_of
 from splitcredit import explain
 
@@ -138,7 +137,7 @@ def test_s12_path_is_one_order_unless_features_come_again(verdicts):
 
 def steps_along(order, x, tree):
     """Steps of E[f | x_S] as the features become known in an order; by feature."""
-    expectations = [expvalue(x, order[:k], tree, Counter()) for k in range(len(order) + 1)]
+    expectations = [expvalue(x, order[:k], tree) for k in range(len(order) + 1)]
     steps = dict(zip(order, np.diff(np.array(expectations, dtype=object)), strict=True))
     return [steps[i] for i in sorted(steps)]
 
@@ -179,8 +178,8 @@ def test_s15_shap_may_change_where_the_output_does_not(verdicts):
         "no impact on the row's output": "differs",
     }
     tree = figure1.trees()["A"]
-    assert _attributions.shap_output((0, 0), tree) == [-10, -10]
-    assert _attributions.shap_output((1, 0), tree) == [10, -30]
+    assert _algorithms.shapley_by_subsets((0, 0), tree) == [-10, -10]
+    assert _algorithms.shapley_by_subsets((1, 0), tree) == [10, -30]
 
 
 def test_s19_other_units_change_clusters_of_features_and_not_of_attributions(verdicts):

@@ -2,9 +2,9 @@
 
 One output of one tree, in plain Python, with whatever numbers the tree is made of: floats, or
 `Fraction` for no rounding at all. Indices run from 1 as printed, so element i of the path m is
-``m[i - 1]``; nodes and features are numbered from 0. Every function adds its elementary steps to a
-`Counter`: ``"G"``, calls of G in Algorithm 1; ``"loop"``, passes through the loops of EXTEND and
-UNWIND in Algorithm 2. They depend on the trees and rows alone, not on a clock.
+``m[i - 1]``; nodes and features are numbered from 0. Functions add their elementary steps to a
+`Counter`, if they are given one: ``"G"``, calls of G in Algorithm 1; ``"loop"``, passes through the
+loops of EXTEND and UNWIND in Algorithm 2. They depend on the trees and rows alone, not on a clock.
 
 Misprints, and what is right (docs/theory/tree_shap.md shows them; a test puts each one back in,
 and it divides by zero, runs out of m or gives other values):
@@ -92,8 +92,9 @@ def trees_of(forest, output: int = 0, number=float) -> list[Tree]:
     return trees
 
 
-def expvalue(x, S, tree: Tree, steps: Counter):
+def expvalue(x, S, tree: Tree, steps: Counter | None = None):
     """Algorithm 1: E[f(x) | x_S], unknown splits averaged by cover."""
+    steps = Counter() if steps is None else steps
     v, a, b, r, d = tree.v, tree.a, tree.b, tree.r, tree.d
 
     def g(j, w):
@@ -107,7 +108,7 @@ def expvalue(x, S, tree: Tree, steps: Counter):
     return g(0, 1)
 
 
-def shapley_by_subsets(x, tree: Tree, steps: Counter) -> list:
+def shapley_by_subsets(x, tree: Tree, steps: Counter | None = None) -> list:
     """Eq. 2 with Algorithm 1, which is called once for each of the 2^M subsets; phi by feature."""
     return shapley(len(x), lambda S: expvalue(x, S, tree, steps))
 
@@ -138,8 +139,9 @@ class _Element:
         return _Element(self.d, self.z, self.o, self.w)
 
 
-def tree_shap(x, tree: Tree, steps: Counter) -> list:
+def tree_shap(x, tree: Tree, steps: Counter | None = None) -> list:
     """Algorithm 2, TS(x, tree): phi by feature in polynomial time."""
+    steps = Counter() if steps is None else steps
     v, a, b, r, d = tree.v, tree.a, tree.b, tree.r, tree.d
     phi = [0] * len(x)
     one = r[0] / r[0]

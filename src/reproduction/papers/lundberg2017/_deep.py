@@ -8,7 +8,6 @@ Values of leaves and covers of the trees with fractions are whole numbers below 
 single precision too, so that no implementation is off because of what it was given.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
@@ -94,7 +93,7 @@ def in_decimals(case) -> dict[int, dict[str, float]]:
     for precision in DIGITS:
         with localcontext() as context:
             context.prec = precision
-            values = [_algorithms.tree_shap(x, decimals, Counter()) for x in rows]
+            values = [_algorithms.tree_shap(x, decimals) for x in rows]
         roundoff, of_kinds = Fraction(1, 2 * 10 ** (precision - 1)), {}
         for kind, phi, right in zip(case.kinds, values, exact, strict=True):
             error = max(abs(Fraction(a) - b) for a, b in zip(phi, right, strict=True))

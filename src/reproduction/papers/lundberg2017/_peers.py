@@ -5,7 +5,6 @@ that would have to be fitted to get it.
 """
 
 import json
-from collections import Counter
 from importlib.metadata import packages_distributions, version
 
 import numpy as np
@@ -21,7 +20,7 @@ def release(package) -> str:
 def algorithm_2(forest, X) -> np.ndarray:
     """Algorithm 2 of the paper in float64, as printed but for its misprints."""
     (tree,) = _algorithms.trees_of(forest)
-    return np.array([_algorithms.tree_shap(x, tree, Counter()) for x in X.tolist()], float)
+    return np.array([_algorithms.tree_shap(x, tree) for x in X.tolist()], float)
 
 
 def splitcredit(forest, X) -> np.ndarray:

@@ -24,14 +24,8 @@ from math import ceil, log2
 
 import numpy as np
 
-from reproduction.papers.lundberg2017 import _trees
-from reproduction.papers.lundberg2017._algorithms import (
-    INTERNAL,
-    Tree,
-    shapley_by_subsets,
-    tree_shap,
-    trees_of,
-)
+from reproduction.papers.lundberg2017 import _algorithms, _trees
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
 from reproduction.papers.lundberg2017._exact import unique_on_path
 
 EQ2, ALGORITHM_2, OURS = "Eq. 2 with Algorithm 1", "Algorithm 2", "quadrature"
@@ -122,15 +116,19 @@ def bound(row) -> float:
 def count(method, forest, x) -> int:
     """Steps for one row."""
     steps = Counter()
-    algorithm = {EQ2: shapley_by_subsets, ALGORITHM_2: tree_shap, OURS: quadrature}[method]
-    for tree in trees_of(forest):
+    algorithm = {
+        EQ2: _algorithms.shapley_by_subsets,
+        ALGORITHM_2: _algorithms.tree_shap,
+        OURS: quadrature,
+    }[method]
+    for tree in _algorithms.trees_of(forest):
         algorithm(x, tree, steps)
     return sum(steps.values())
 
 
 def _row(sweep, forest, M, methods):
     x = [1.0] * M
-    trees = trees_of(forest)
+    trees = _algorithms.trees_of(forest)
     sizes = {"sweep": sweep, "T": len(trees), "M": M}
     sizes |= {"L": max(t.n_leaves for t in trees), "D": max(t.depth for t in trees)}
     return [{**sizes, "method": m, "value": count(m, forest, x)} for m in methods]

@@ -5,7 +5,6 @@ our quadrature give the same numbers; do their elementary steps grow as stated; 
 implementations in floating point from fractions as trees get deep.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -16,14 +15,7 @@ import splitcredit
 from reproduction import storage
 from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import (
-    _algorithms,
-    _deep,
-    _exact,
-    _peers,
-    _steps,
-    _trees,
-)
+from reproduction.papers.lundberg2017 import _algorithms, _deep, _exact, _peers, _steps, _trees
 from reproduction.parameters import Count, Seed
 from splitcredit.measures import tree_shap
 
@@ -380,7 +372,7 @@ def _differences(forest, X) -> dict[str, np.ndarray]:
     """Differences that should be 0, on one forest; relative to its largest number unless exact."""
     eq2 = _phi(forest, X, Fraction, _algorithms.shapley_by_subsets)
     exact = _phi(forest, X, Fraction, _algorithms.tree_shap)
-    reference = _phi(forest, X, Fraction, lambda x, tree, _: _exact.tree_shap(x, tree))
+    reference = _phi(forest, X, Fraction, _exact.tree_shap)
     rounded = _phi(forest, X, float, _algorithms.tree_shap)
     ours = tree_shap.attribute(forest, X)
     prediction, mean = _expectations(forest, X)
@@ -403,7 +395,7 @@ def _phi(forest, X, number, method):
     for c in range(forest.n_outputs):
         for tree in _algorithms.trees_of(forest, c, number):
             for n, x in enumerate(X.tolist()):
-                values[n, :, c] += method(x, tree, Counter())
+                values[n, :, c] += method(x, tree)
     return values
 
 
@@ -414,7 +406,7 @@ def _expectations(forest, X):
     mean = np.zeros(forest.n_outputs, dtype=object)
     for c in range(forest.n_outputs):
         for tree in _algorithms.trees_of(forest, c, Fraction):
-            mean[c] += _algorithms.expvalue(X[0], (), tree, Counter())
+            mean[c] += _algorithms.expvalue(X[0], (), tree)
             for n, x in enumerate(X.tolist()):
-                prediction[n, c] += _algorithms.expvalue(x, all_features, tree, Counter())
+                prediction[n, c] += _algorithms.expvalue(x, all_features, tree)
     return prediction, mean

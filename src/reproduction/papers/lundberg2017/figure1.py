@@ -5,7 +5,6 @@ that B adds an increase when there is cough. 80 and 10 are those of the figure's
 The results for them are exact, and the range of values for which the conclusions hold is given.
 """
 
-from collections import Counter
 from fractions import Fraction
 from itertools import product
 
@@ -13,8 +12,8 @@ import pandas as pd
 
 from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import _attributions, _consistency
-from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, shapley
+from reproduction.papers.lundberg2017 import _algorithms, _attributions, _consistency
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
 from reproduction.parameters import Count, Seed
 
 # Assumed: output of the AND function, and the increase with cough in B.
@@ -95,10 +94,10 @@ def attributions(tree: Tree) -> dict[tuple[str, str], list]:
     M = len(FEATURES)
     return {
         ("output", "path"): _attributions.path_output(EXPLAINED, tree),
-        ("output", "SHAP"): _attributions.shap_output(EXPLAINED, tree),
+        ("output", "SHAP"): _algorithms.shapley_by_subsets(EXPLAINED, tree),
         ("output", "mean |SHAP|"): _attributions.mean_absolute_shap(ROWS, tree),
         ("gain", "path"): _attributions.path_gain(M, tree),
-        ("gain", "SHAP"): shapley(M, _attributions.gain_game(ROWS, tree)),
+        ("gain", "SHAP"): _algorithms.shapley(M, _attributions.gain_game(ROWS, tree)),
         ("split count", "split count"): [Fraction(tree.d.count(i)) for i in range(M)],
     }
 
@@ -290,7 +289,7 @@ def _leaves(cases):
     for name, tree in cases.items():
         for x in ROWS:
             answers = "fever {}, cough {}".format(*("yes" if answer else "no" for answer in x))
-            value = _number(_attributions.expvalue(x, (FEVER, COUGH), tree, Counter()))
+            value = _number(_algorithms.expvalue(x, (FEVER, COUGH), tree))
             yield {"part": "leaf", "tree": name, "method": f"assumed: {answers}", **value}
 
 
@@ -304,7 +303,7 @@ def _attributed(name, tree):
 def _marginals(name, tree):
     """Change of the output and of the gain by knowing cough, without and with fever."""
     games = {
-        "output": lambda S: _attributions.expvalue(EXPLAINED, S, tree, Counter()),
+        "output": lambda S: _algorithms.expvalue(EXPLAINED, S, tree),
         "gain": _attributions.gain_game(ROWS, tree),
     }
     for task, v in games.items():

@@ -5,7 +5,6 @@ of one species by a tree whose path to it tests each of the four features once, 
 method is exactly one of the 24 orders.
 """
 
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -16,8 +15,8 @@ import pandas as pd
 from reproduction import models
 from reproduction.datasets import scikit_learn
 from reproduction.figures import COLORS, panels, pictures
-from reproduction.papers.lundberg2017 import _attributions
-from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
+from reproduction.papers.lundberg2017 import _algorithms, _attributions
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
 from splitcredit import to_forest
 
 RECIPE = {"estimator": "DecisionTreeClassifier", "max_depth": 4, "max_features": 1}
@@ -36,7 +35,7 @@ def compute(inputs) -> pd.DataFrame:
     tree, x = explained()
     everything = range(len(FEATURES))
     f_x = {
-        frozenset(S): expvalue(x, S, tree, Counter())
+        frozenset(S): _algorithms.expvalue(x, S, tree)
         for size in range(len(FEATURES) + 1)
         for S in combinations(everything, size)
     }
@@ -48,7 +47,7 @@ def compute(inputs) -> pd.DataFrame:
     order = tuple(tree.d[j] for j in tree.tests(x))
     for part, name, values in (
         ("path", _name(order), _attributions.path_output(x, tree)),
-        ("shap", "", _attributions.shap_output(x, tree)),
+        ("shap", "", _algorithms.shapley_by_subsets(x, tree)),
     ):
         for k, i in enumerate(order):
             rows.append(_row(part, name, k + 1, FEATURES[i], None, values[i]))
@@ -59,7 +58,7 @@ def explained() -> tuple[Tree, list[float]]:
     """The tree for the probability of the species, in fractions, and the iris."""
     data = scikit_learn.iris()
     forest = to_forest(models.fit(RECIPE, data.X, data.y))
-    tree = trees_of(forest, CLASS, Fraction)[0]
+    tree = _algorithms.trees_of(forest, CLASS, Fraction)[0]
     # Shares of whole numbers of flowers, which float64 has rounded.
     pairs = zip(tree.v, tree.r, strict=True)
     v = [INTERNAL if v is INTERNAL else Fraction(round(v * r), int(r)) for v, r in pairs]

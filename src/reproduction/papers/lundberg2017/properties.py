@@ -4,7 +4,6 @@ Small trees whose values are fractions, so that equal means equal, and the packa
 names, called as their users call them.
 """
 
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -17,17 +16,11 @@ from scipy.cluster import hierarchy
 from reproduction import datasets
 from reproduction.metrics import clusterings
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import (
-    _algorithms,
-    _consistency,
-    _packages,
-    _peers,
-    _trees,
-    figure1,
-)
-from reproduction.papers.lundberg2017._algorithms import INTERNAL, NOTHING, expvalue, trees_of
-from reproduction.papers.lundberg2017._attributions import path_gain, path_output, shap_output
+from reproduction.papers.lundberg2017 import _algorithms, _consistency, _peers, _trees, figure1
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, NOTHING, expvalue
+from reproduction.papers.lundberg2017._attributions import path_gain, path_output
 from reproduction.papers.lundberg2017._consistency import cube_tree, draw_order, output_game
+from reproduction.papers.lundberg2017._packages import violations
 from reproduction.parameters import Count, Seed
 
 # Features of the random functions on a cube.
@@ -69,7 +62,7 @@ def compute(inputs, n_pairs: Count = 2000, n_fitted: Count = 150, seed: Seed = 0
     """Every property as a number: ``value`` of a ``quantity`` over ``n`` cases."""
     rows = [*_uniqueness(n_pairs, seed), *_order(seed), *_path_methods(seed), *_one_order(seed)]
     rows += [*_fluctuations(seed), *_xgboost(seed), *_other_units(seed)]
-    for package, counts in _packages.violations(n_fitted, seed).items():
+    for package, counts in violations(n_fitted, seed).items():
         rows += [("packages", package, *row) for row in counts]
     table = pd.DataFrame(rows, columns=["property", "case", "quantity", "n", "value"])
     return table.astype({"value": float})
@@ -143,11 +136,11 @@ def _order(seed):
             trees = [cube_tree(f, rows, draw_order(rng, range(3))) for _ in range(2)]
             # How far Algorithm 1 is from E[f | x_S] of the rows.
             gaps = [
-                {S: expvalue(x, S, tree, Counter()) - v for S, v in _expectations(f, rows).items()}
+                {S: expvalue(x, S, tree) - v for S, v in _expectations(f, rows).items()}
                 for tree in trees
             ]
             for quantity, values in (
-                (BETWEEN, [shap_output(x, tree) for tree in trees]),
+                (BETWEEN, [_algorithms.shapley_by_subsets(x, tree) for tree in trees]),
                 (BY_GAPS, [_algorithms.shapley(3, gap.__getitem__) for gap in gaps]),
                 ("largest |Algorithm 1 - E[f | x_S]|", [gaps[0].values(), [0] * len(gaps[0])]),
                 (OF_PATH, [path_output(x, tree) for tree in trees]),
@@ -182,7 +175,7 @@ def _path_methods(seed):
     """Path methods add up, and give nothing to features that are not tested; in fractions."""
     found = {"output": ([], []), "gain": ([], [])}
     for tree, x in _random_trees(seed):
-        f, mean = (expvalue(x, S, tree, Counter()) for S in (range(len(x)), ()))
+        f, mean = (expvalue(x, S, tree) for S in (range(len(x)), ()))
         # The data match the model, so all splits together save the variance of the leaves.
         leaf = [j for j, v in enumerate(tree.v) if v is not INTERNAL]
         square = sum(tree.r[j] / tree.r[0] * tree.v[j] ** 2 for j in leaf)
@@ -204,7 +197,7 @@ def _random_trees(seed):
     for k in range(N_TREES):
         rng = np.random.default_rng([seed, 2, k])
         forest = _trees.random_forest(rng, 4, 5, n_unused=1)
-        (tree,) = trees_of(forest, 0, Fraction)
+        (tree,) = _algorithms.trees_of(forest, 0, Fraction)
         for x in _trees.random_rows(rng, 2, 5).tolist():
             yield tree, x
 
@@ -237,7 +230,7 @@ def _from_order(x, tree):
 def _steps_of_path(x, tree):
     """Steps of E[f | x_S] in the order in which the path of x tests features first, by feature."""
     order = list(dict.fromkeys(tree.d[j] for j in tree.tests(x)))
-    values = [expvalue(x, order[:k], tree, Counter()) for k in range(len(order) + 1)]
+    values = [expvalue(x, order[:k], tree) for k in range(len(order) + 1)]
     steps = dict(zip(order, np.diff(np.array(values, dtype=object)), strict=True))
     return [steps.get(i, 0) for i in range(len(x))]
 
@@ -264,18 +257,18 @@ def _fluctuations(seed):
     for tree, x in _random_trees(seed):
         # A feature that no tree tests moves far, and the others stay between the same thresholds.
         moved_row = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
-        shifts.append(_gap(*(shap_output(row, tree) for row in (x, moved_row))))
+        shifts.append(_gap(*(_algorithms.shapley_by_subsets(row, tree) for row in (x, moved_row))))
     yield ("fluctuations", "no impact on any output", CHANGE, len(shifts), max(shifts))
     # Figure 1, tree A, an AND: without a cough, fever changes nothing of the output.
     tree = figure1.trees()["A"]
     rows = [(0, 0), (1, 0)]
     # In one of the two orders fever comes first, and nothing is known of the cough.
     outputs, given_fever = (
-        [expvalue(x, known, tree, Counter()) for x in rows] for known in ((0, 1), (figure1.FEVER,))
+        [expvalue(x, known, tree) for x in rows] for known in ((0, 1), (figure1.FEVER,))
     )
     for quantity, value in (
         ("change of the output", abs(outputs[0] - outputs[1])),
-        (CHANGE, _gap(*(shap_output(x, tree) for x in rows))),
+        (CHANGE, _gap(*(_algorithms.shapley_by_subsets(x, tree) for x in rows))),
         (OF_FEVER, abs(given_fever[1] - given_fever[0]) / 2),
     ):
         yield ("fluctuations", "no impact on the row's output", quantity, len(rows), value)
@@ -288,8 +281,8 @@ def _xgboost(seed):
         rng = np.random.default_rng([seed, 4, k])
         forest = _trees.random_forest(rng, 4, 5)
         X = _trees.random_rows(rng, 3, 4)
-        (tree,) = trees_of(forest, 0, Fraction)
-        exact = [_algorithms.shapley_by_subsets(x, tree, Counter()) for x in X.tolist()]
+        (tree,) = _algorithms.trees_of(forest, 0, Fraction)
+        exact = [_algorithms.shapley_by_subsets(x, tree) for x in X.tolist()]
         exact = np.array(exact, dtype=float)
         gap = np.abs(_peers.xgboost(forest, X) - exact).max()
         errors.append(gap / (np.abs(exact).max() or 1.0))
