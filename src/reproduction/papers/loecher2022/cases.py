@@ -125,14 +125,11 @@ def draw(table):
             finish(axis, RELEVANT if case == POWER else None)
             axis.set_title(name, loc="left")
         line[0].set_ylabel(f"{mtry} ({variant})", fontweight="bold")
-    for axis in axes[-1]:
-        axis.set_xlabel("feature, number of categories")
-    panels.letter(axes)
     handles = [Patch(fc=_COLORS[c], ec="0.3", label=_NAMES[c]) for c in (NUMBERS, SUBSETS)]
     style = {"marker": "D", "ms": 5, "color": _COLORS[R], "mec": "white", "label": _NAMES[R]}
     handles.append(Line2D([], [], **style))
     figure.legend(handles=handles, loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.035))
-    explain_boxes(figure, table)
+    explain(figure, axes, table)
     figure.suptitle(f"{_TITLES[case]}; {table['n'].max():.0f} draws", y=0.97)
     return figure
 
@@ -377,8 +374,11 @@ def within(statement, variant, measured, estimate, limit, kind="at most", readin
     return finding(*place, limit, kind, **options)
 
 
-def explain_boxes(figure, table) -> None:
-    """One line below everything that explains boxes, whiskers and circles."""
+def explain(figure, axes, table) -> None:
+    """Letters, names of the lowest axes, and a line on boxes, whiskers and circles."""
+    panels.letter(axes)
+    for axis in axes[-1]:
+        axis.set_xlabel("feature, number of categories")
     n = table["n"].max()
     text = f"Boxes: quartiles of {n:.0f} draws; whiskers: 5 and 95 % of them; circles: means."
     figure.text(0.5, 0.012, text, ha="center", fontsize=8, color="0.35", style="italic")

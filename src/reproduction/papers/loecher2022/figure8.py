@@ -80,10 +80,7 @@ def draw(table):
             cases.finish(axis, RELEVANT if case == POWER else None)
             axis.set_title(f"{case}, {name} rows", loc="left")
         line[0].set_ylabel("mean of y SHAP")
-    for axis in axes[-1]:
-        axis.set_xlabel("feature, number of categories")
-    panels.letter(axes)
-    cases.explain_boxes(figure, table)
+    cases.explain(figure, axes, table)
     figure.suptitle("SHAP weighted by y; categories as numbers, mtry 3 (published)", y=0.96)
     return figure
 
