@@ -42,16 +42,11 @@ def counted(function):
     return result, n
 
 
-@pytest.mark.parametrize(
-    ("clock", "median"),
-    [([0.4, 0.3, 0.1, 0.2], 0.2), ([2.5, 0.3, 0.1, 0.2], 2.5)],
-)
-def test_long_calls_are_timed_once_and_of_others_the_first_does_not_count(
-    monkeypatch, clock, median
-):
-    seconds = iter(clock)
-    monkeypatch.setattr(speed, "_seconds", lambda explain, X: next(seconds))
-    assert speed._median(len, np.zeros((5, 2)), repeats=3) == median
+def test_long_calls_are_timed_once_and_of_others_the_first_does_not_count(monkeypatch):
+    for clock, median in (([0.4, 0.3, 0.1, 0.2], 0.2), ([2.5, 0.3, 0.1, 0.2], 2.5)):
+        seconds = clock[::-1]
+        monkeypatch.setattr(speed, "_seconds", lambda explain, X, left=seconds: left.pop())
+        assert speed._median(len, np.zeros((5, 2)), repeats=3) == median
 
 
 def test_speed_times_every_method_on_one_row_and_on_a_batch():
@@ -59,12 +54,8 @@ def test_speed_times_every_method_on_one_row_and_on_a_batch():
     rows = table[table["part"] == "rows"]
     assert set(rows["rows"]) == {1, 120} and (rows["value"] > 0).all()
     assert (rows["trees"] == 2).all() and (rows["features"] == 8).all()
-    assert set(rows["method"].str.partition(" ")[0]) == {
-        "splitcredit",
-        "xgboost",
-        "lightgbm",
-        "shap",
-    }
+    packages = set(rows["method"].str.partition(" ")[0])
+    assert packages == {"splitcredit", "xgboost", "lightgbm", "shap"}
     scaled = rows[rows["timed_rows"] < rows["rows"]]
     assert len(scaled) == 3 and not scaled["method"].str.startswith("splitcredit").any()
 
@@ -84,11 +75,11 @@ def test_what_is_drawn_anew_adds_to_the_error_of_a_lead():
     chance = np.random.default_rng(0).normal(size=30)
     axes = {"dataset": "d", "mode": "m", "linkage": "l", "outcome": "label"}
     axes |= {"labels": "observed", "data.share": 0.8}
-    rows = [
-        {**axes, "clustered": clustered, "repeat": repeat, "value": value}
-        for repeat in range(30)
-        for clustered, value in (("unsupervised", 0.5), ("random_features", chance[repeat]))
-    ]
-    lead = figure4._leads(pd.DataFrame(rows), "unsupervised", "random_features").iloc[0]
+    parts = {"unsupervised": 0.5, "random_features": chance}
+    rows = pd.concat(
+        pd.DataFrame({**axes, "clustered": name, "repeat": range(30), "value": value})
+        for name, value in parts.items()
+    )
+    lead = figure4._leads(rows, "unsupervised", "random_features").iloc[0]
     standard_error = np.std(chance, ddof=1) / 30**0.5
     assert lead["high"] - lead["value"] == pytest.approx(2 * standard_error)

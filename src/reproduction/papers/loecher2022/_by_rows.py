@@ -98,9 +98,9 @@ def covariance(tree: Tree, f) -> np.ndarray:
 
 
 def eq18(tree: Tree) -> np.ndarray:
-    """Eq. 18 of all nodes: decrease of the out-of-bag squared error about in-bag means.
+    """Eq. 18, decrease of the out-of-bag squared error about in-bag means, summed over the nodes.
 
-    Nodes are weighted by N_n(t) / n, out-of-bag, as is missing in print; (n_features, n_columns).
+    Nodes are weighted by N_n(t) / n, out-of-bag, as is missing in print.
     """
     means, is_oob = tree.means["inbag"], tree.times["oob"] > 0
     decreases = np.zeros((tree.n_features, tree.targets.shape[1]))

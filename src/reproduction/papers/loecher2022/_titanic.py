@@ -19,14 +19,17 @@ SHOWN = FEATURES
 ID, STRONGEST = "PassengerId", "Sex"
 # Middle of the upper one of two bars, less that of both.
 UPPER = -0.2
-# Up to the first share of Sex an importance is "about zero", from the second on it is sizeable.
-LARGEST_NEAR_ZERO, LEAST_SIZEABLE = 0.03, 0.1
-_NEAR_ZERO = "a bar of 3 % of the longest looks like no bar in the paper's figures"
+# Shares of Sex up to which an importance is "about zero", and from which on it is sizeable: limits,
+# the side on which a finding holds, and why.
+NEAR_ZERO = 0.03, "at most", "a bar of 3 % of the longest looks like no bar in the paper's figures"
 _SIZEABLE = "a tenth of what the strongest feature gets is taken for the least that is sizeable"
+SIZEABLE = 0.1, "at least", _SIZEABLE
 # Standard errors of a mean over the seeds.
 K = 3.0
-_COLORS = {AS_THEY_ARE: COLORS["blue"], SHUFFLED: "0.65"}
-_NAMES = {AS_THEY_ARE: "PassengerId as it is", SHUFFLED: "PassengerId shuffled"}
+_BARS = {
+    AS_THEY_ARE: ("PassengerId as it is", COLORS["blue"]),
+    SHUFFLED: ("PassengerId shuffled", "0.65"),
+}
 
 
 def summary(inputs, importances) -> pd.DataFrame:
@@ -56,12 +59,6 @@ def _ratios(rows):
     return pd.DataFrame(ratios)
 
 
-def of_sex(table, importance, feature=ID, case=AS_THEY_ARE):
-    """Mean score of a feature over that of Sex, and its interval over the seeds."""
-    row = row_of(table, importance, feature, case)
-    return row["of_sex"], around(row["of_sex"], K * row["of_sex_error"])
-
-
 def row_of(table, importance, feature, case=AS_THEY_ARE) -> dict:
     """The row of a measure and feature."""
     rows = _rows_of(table, importance, case)
@@ -81,26 +78,24 @@ def all_of_sex(table, importance, case=AS_THEY_ARE) -> float:
 def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE, beside=False):
     """Findings that the score of a feature is a sizeable share of that of Sex, one a measure."""
     for importance, name in names.items():
-        estimate = of_sex(table, importance, feature, case)
-        most = all_of_sex(table, importance, case)
-        criterion = (LEAST_SIZEABLE, "at least", _SIZEABLE)
-        options = {"beside": beside, "possible": (-most, most)}
-        variant, measured = _named(name, feature, case), f"{feature} over Sex, {name}"
-        yield chosen(statement, variant, measured, estimate, *criterion, **options)
+        row = row_of(table, importance, feature, case)
+        value, most = row["of_sex"], all_of_sex(table, importance, case)
+        estimate = value, around(value, K * row["of_sex_error"])
+        place = statement, _named(name, feature, case), f"{feature} over Sex, {name}", estimate
+        yield chosen(*place, *SIZEABLE, beside=beside, possible=(-most, most))
 
 
 def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False):
     """Findings that PassengerId gets next to nothing, one a measure."""
     for importance, name in names.items():
-        value, interval = of_sex(table, importance, ID, case)
+        row = row_of(table, importance, ID, case)
+        value, error = row["of_sex"], K * row["of_sex_error"]
         # Shuffled numbers tell nothing, and those of the passengers are one order of them.
         shuffled = row_of(table, importance, ID, SHUFFLED)
         spread = K * shuffled["of_sex_error"] * (1 if case == SHUFFLED else shuffled["n"] ** 0.5)
-        estimate = abs(value), of_size(*interval)
-        measured = f"|PassengerId| over Sex, {name}"
-        place = (statement, _named(name, ID, case), measured, estimate)
-        options = {"expected": (0.0, spread), "beside": beside}
-        yield chosen(*place, LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, **options)
+        estimate = abs(value), of_size(*around(value, error))
+        place = statement, _named(name, ID, case), f"|PassengerId| over Sex, {name}", estimate
+        yield chosen(*place, *NEAR_ZERO, beside=beside, expected=(0.0, spread))
 
 
 def chosen(
@@ -108,10 +103,9 @@ def chosen(
 ) -> dict:
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
-    measured = f"{measured}; {K:.0f} standard errors over the seeds"
-    options |= {"reading": reason, "interval": interval}
-    place = (statement, variant, measured, value, limit, kind)
-    return finding(*place, possible=possible, **options)
+    place = statement, variant, f"{measured}; {K:.0f} standard errors over the seeds", value
+    options |= {"reading": reason, "interval": interval, "possible": possible}
+    return finding(*place, limit, kind, **options)
 
 
 def _named(name, feature, case):
@@ -119,15 +113,20 @@ def _named(name, feature, case):
     return ", ".join(labels)
 
 
-def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED)) -> None:
-    """Bars of one measure, the control beneath; lines are two standard deviations over seeds."""
-    height = 0.8 / len(cases)
-    for k, case in enumerate(cases):
-        rows = table[(table["importance"] == importance) & (table["case"] == case)]
+def with_control(table, importance) -> list[tuple]:
+    """Bars of one measure, the control beneath; for `draw_bars`."""
+    return [(_rows_of(table, importance, case), *bar) for case, bar in _BARS.items()]
+
+
+def draw_bars(axis, bars, of_largest=False) -> None:
+    """Bars of (rows, name, color); lines are two standard deviations over seeds."""
+    height = 0.8 / len(bars)
+    for k, (rows, name, color) in enumerate(bars):
         rows = rows.set_index("feature").reindex(SHOWN)
-        places = np.arange(len(SHOWN)) + (k - (len(cases) - 1) / 2) * height
-        style = {"color": _COLORS[case], "ecolor": "0.2", "error_kw": {"lw": 0.9}}
-        style |= {"xerr": 2 * rows["deviation"] / scale, "label": _NAMES[case]}
+        scale = rows["value"].max() if of_largest else 1.0
+        places = np.arange(len(SHOWN)) + (k - (len(bars) - 1) / 2) * height
+        style = {"color": color, "ecolor": "0.2", "error_kw": {"lw": 0.9}, "label": name}
+        style["xerr"] = 2 * rows["deviation"] / scale
         axis.barh(places, rows["value"] / scale, height, **style)
     finish(axis)
 

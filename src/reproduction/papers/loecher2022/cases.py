@@ -10,6 +10,8 @@ The number of features drawn at a node, mtry, is 3 in the author's programs (``p
 the text (``described``).
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -32,10 +34,13 @@ MTRY = {"published": "mtry 3", "described": "mtry 2"}
 # the chance that any is further off is 2.4 % at most.
 K = 3.0
 BIASED = {"mdi_rows": "MDI", "shap": "SHAP"}
-# The first PG(0.5, 1) is UFI, as in the figures. By the text of section 2 no split is left out, and
-# nodes are weighted by their out-of-bag rows, as in 8.3.
+# UFI, as in the figures.
+BY_THE_PROGRAM = {"pg_051_inbag": "PG(0.5, 1)"}
+# By the text of section 2 no split is left out, and nodes are weighted by their out-of-bag rows, as
+# in 8.3.
 BY_THE_TEXT = {"pg_051_all_splits": "PG(0.5, 1), every split"}
-UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", **BY_THE_TEXT, "air": "AIR"}
+UNBIASED = {**BY_THE_PROGRAM, **BY_THE_TEXT, "air": "AIR"}
+CORRECTED = {"pg_hat_10": "PGhat(1, 0)", "pg_hat_10_all_splits": "PGhat(1, 0), every split"}
 # Each feature against one with fewer categories; the continuous one against the larger of the two
 # with few.
 FEWER = {"x3": "x2", "x4": "x3", "x5": "x4", "x1": "x3"}
@@ -45,12 +50,7 @@ SHARE, NOT_NEGATIVE = (0.0, 1.0), (0.0, None)
 _QUANTILES = {"low": 0.05, "lower": 0.25, "median": 0.5, "upper": 0.75, "high": 0.95}
 # Section 2 says of PG(0.5, 1) and PGhat(1, 0) that they are unbiased, and has no rule that leaves
 # out splits with few out-of-bag rows in a child, as the author's programs do.
-SAID_UNBIASED = {
-    "pg_051_inbag": "PG(0.5, 1)",
-    "pg_051_all_splits": "PG(0.5, 1), every split",
-    "pg_hat_10": "PGhat(1, 0)",
-    "pg_hat_10_all_splits": "PGhat(1, 0), every split",
-}
+SAID_UNBIASED = {**BY_THE_PROGRAM, **BY_THE_TEXT, **CORRECTED}
 # What a child of one out-of-bag row leaves by 8.3, in rows times impurity: sigma^2 of a fair coin.
 LEFT_BY_A_CHILD = {"PGhat(1, 0), every split": 0.5}
 PANELS = {
@@ -60,15 +60,8 @@ PANELS = {
     "air": "AIR (rows x impurity)",
 }
 # These are not in the paper's figures.
-EXTRA_SCORES = {
-    **BY_THE_TEXT,
-    "pg_hat_10": "PGhat(1, 0)",
-    "pg_hat_10_all_splits": "PGhat(1, 0), every split",
-    SINGLE_CHILDREN: "children of one out-of-bag row",
-    "mda": "MDA",
-    "shap_oob_y": "y SHAP, out-of-bag",
-}
-PENALIZED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
+EXTRA_SCORES = [*BY_THE_TEXT, *CORRECTED, SINGLE_CHILDREN, "mda", "shap_oob_y"]
+PENALIZED = ["pg_hat_051", "pg_12"]
 # Standard deviations between the mean of a normal distribution and its quantiles at 5 and 95 %.
 _WHISKER = 1.645
 _COLORS = {NUMBERS: "0.8", SUBSETS: COLORS["sky"], R: COLORS["vermilion"]}
@@ -82,12 +75,16 @@ _TITLES = {
     NULL: "Null case: no feature is informative",
     POWER: "Power case: only x2 is informative, P(y = 1) is 0.35 or 0.65",
 }
-LOW, SLIGHTLY, OFTEN, CHANCE = 0.1, 1.25, 0.05, 0.2
+# Limits, the side on which a finding holds, and why they mean what the paper's words mean.
 _LOW = "less than a tenth of the feature's MDI, which is all bias here, is called low"
-_SLIGHTLY = "a quarter more is taken for the most that is only slightly higher"
+LOW = 0.1, "at most", _LOW
+SLIGHTLY = 1.25, "at most", "a quarter more is taken for the most that is only slightly higher"
 _IN_FIGURE = "a rise of a quarter of the highest mean is the most that looks slight in the figure"
+IN_FIGURE = 0.25, "at most", _IN_FIGURE
 _CHANCE = "a measure that fails puts x2 first no more often than chance, one time in five"
-_ERRS = "wrong in one trial of twenty is taken for the least that is worth a warning"
+CHANCE = 0.2, "at most", _CHANCE
+_OFTEN = "wrong in one trial of twenty is taken for the least that is worth a warning"
+OFTEN = 0.05, "at least", _OFTEN
 # Largest distance of a mean that is 0, in standard errors.
 DEVIATION = 4.0
 _UNBIASED = "of eighty means that are 0, one lies further off with a probability of 0.5 %"
@@ -107,8 +104,8 @@ def compute(inputs, case: str, recorded=None) -> pd.DataFrame:
     columns = ["value", "deviation", "first"]
     r_scores[columns] = r_scores[columns].apply(pd.to_numeric)
     r_scores = r_scores.assign(variant="published", coding=R)
-    r_scores = r_scores[["variant", "coding", "case", "importance", "feature", *columns]]
-    return pd.concat([table, r_scores], ignore_index=True)
+    columns += ["variant", "coding", "case", "importance", "feature"]
+    return pd.concat([table, r_scores[columns]], ignore_index=True)
 
 
 def draw(table):
@@ -121,27 +118,18 @@ def draw(table):
     figure.subplots_adjust(left=0.065, right=0.99, bottom=0.17, top=0.88, wspace=0.24, hspace=0.42)
     for line, (variant, mtry) in zip(axes, MTRY.items(), strict=True):
         for axis, (importance, name) in zip(line, PANELS.items(), strict=True):
-            for _, key in settings(table, importance):
-                if key["variant"] == variant:
-                    rows = of(table, importance, case, **key)
-                    side = {NUMBERS: -1, SUBSETS: 1}[key["coding"]]
-                    boxes(axis, rows, _COLORS[key["coding"]], 0.19 * side, 0.34)
+            for coding, shift in ((NUMBERS, -0.19), (SUBSETS, 0.19)):
+                rows = of(table, importance, case, variant, coding)
+                boxes(axis, rows.dropna(subset="n"), _COLORS[coding], shift, 0.34)
             _draw_r(axis, of(table, importance, case, variant, R))
             finish(axis, RELEVANT if case == POWER else None)
             axis.set_title(name, loc="left")
         line[0].set_ylabel(f"{mtry} ({variant})", fontweight="bold")
-    for axis in axes[-1]:
-        axis.set_xlabel("feature, number of categories")
-    panels.letter(axes)
     handles = [Patch(fc=_COLORS[c], ec="0.3", label=_NAMES[c]) for c in (NUMBERS, SUBSETS)]
     style = {"marker": "D", "ms": 5, "color": _COLORS[R], "mec": "white", "label": _NAMES[R]}
-    figure.legend(
-        handles=[*handles, Line2D([], [], **style)],
-        loc="lower center",
-        ncols=3,
-        bbox_to_anchor=(0.5, 0.035),
-    )
-    explain_boxes(figure, table)
+    handles.append(Line2D([], [], **style))
+    figure.legend(handles=handles, loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.035))
+    explain(figure, axes, table)
     figure.suptitle(f"{_TITLES[case]}; {table['n'].max():.0f} draws", y=0.97)
     return figure
 
@@ -150,11 +138,11 @@ def _draw_r(axis, rows):
     style = {"color": _COLORS[R], "ls": "", "mec": "white"}
     for position, (_, row) in enumerate(rows.iterrows()):
         place, mean = position + 0.42, row["value"]
-        if row["deviation"] == row["deviation"]:
+        if not np.isnan(row["deviation"]):
             width, center = _WHISKER * row["deviation"], 0.0 if np.isnan(mean) else mean
             ends = [center - width, center + width]
             axis.plot([place] * 2, ends, color=_COLORS[R], lw=1.6, marker="_", ms=5)
-        if mean == mean:
+        if not np.isnan(mean):
             axis.plot(place, mean, marker="D", ms=5, **style)
 
 
@@ -168,142 +156,107 @@ def _case(table):
 
 
 def _each(table, names, case):
-    """Measure, variant of the finding, and rows of every measure and setting."""
+    """Name, variant of the finding, rows, and how to get others: of every measure and setting."""
     for importance, name in names.items():
         for setting, key in settings(table, importance):
-            yield name, f"{name}, {setting}", of(table, importance, case, **key)
+            rows_of = partial(of, table, **key)
+            yield name, f"{name}, {setting}", rows_of(importance, case), rows_of
 
 
 def _null(table):
     """s05: MDI and SHAP rise with the categories; s06: PG(0.5, 1) and AIR do not; s26: unbiased."""
-    for name, variant, rows in _each(table, BIASED, NULL):
-        measured = f"smallest step of the mean {name} from x2 over x3 and x4 to x5, and to x1"
-        estimate = smallest(*_steps(rows, FEWER))
-        options = {"expected": apart(rows, FEWER.items())}
-        yield within("s05", variant, measured, 0.0, "at least", estimate, **options)
-    yield from _low(table)
-    for _, variant, rows in _each(table, UNBIASED, NULL):
-        measured = "standard deviation of x2 over that of x5"
-        estimate = deviation_ratio(rows, [("x2", "x5")])
-        variant, options = f"variance, {variant}", {"possible": NOT_NEGATIVE}
-        yield within("s06", variant, measured, 1.0, "at most", estimate, **options)
-        measured = "largest ratio of the standard deviations of x2 to x3, x3 to x4, x4 to x5"
-        estimate = deviation_ratio(rows, [(FEWER[a], a) for a in ("x3", "x4", "x5")])
-        variant = f"{variant}, each step"
-        yield within("s06", variant, measured, 1.0, "at most", estimate, **options)
-    yield from _unbiased(table)
+    yield from _rise("s05", table, NULL, FEWER, "x2 over x3 and x4 to x5, and to x1")
+    for name, variant, rows, rows_of in _each(table, UNBIASED, NULL):
+        mdi = rows_of("mdi_rows", NULL)["value"]
+        estimate = largest_size(rows["value"] / mdi, _errors(rows) / mdi)
+        measured = f"largest |mean {name}| of a feature over its mean MDI"
+        yield within("s06", variant, measured, estimate, *LOW, possible=NOT_NEGATIVE)
+    of_steps = "largest ratio of the standard deviations of x2 to x3, x3 to x4, x4 to x5"
+    for _, variant, rows, _ in _each(table, UNBIASED, NULL):
+        for words, pairs, measured in (
+            ("", [("x2", "x5")], "standard deviation of x2 over that of x5"),
+            (", each step", [(FEWER[a], a) for a in ("x3", "x4", "x5")], of_steps),
+        ):
+            place = "s06", f"variance, {variant}{words}", measured
+            yield within(*place, deviation_ratio(rows, pairs), 1.0, possible=NOT_NEGATIVE)
+    # Means over their errors; where children of one row leave a bias, as 8.3 predicts it.
+    for name, variant, rows, rows_of in _each(table, SAID_UNBIASED, NULL):
+        z = (rows["value"].abs() / _errors(rows)).max()
+        measured = "largest |mean| of a feature in its standard errors over the draws"
+        options = {"basis": "monte-carlo", "reason": _UNBIASED, "possible": NOT_NEGATIVE}
+        if name in LEFT_BY_A_CHILD:
+            children = rows_of(SINGLE_CHILDREN, NULL)["value"]
+            bias = (LEFT_BY_A_CHILD[name] * children / _errors(rows)).max()
+            options |= {"reading": SINGLE_CHILD, "expected": around(bias, DEVIATION)}
+        yield finding("s26", variant, measured, z, DEVIATION, **options)
 
 
-def _unbiased(table):
-    """s26: means over their errors; where children of one row leave a bias, as 8.3 predicts it."""
-    for importance, name in SAID_UNBIASED.items():
-        for setting, key in settings(table, importance):
-            rows = of(table, importance, NULL, **key)
-            z = (rows["value"].abs() / _errors(rows)).max()
-            measured = "largest |mean| of a feature in its standard errors over the draws"
-            options = {"basis": "monte-carlo", "reason": _UNBIASED, "possible": NOT_NEGATIVE}
-            if name in LEFT_BY_A_CHILD:
-                options |= {"reading": SINGLE_CHILD}
-                children = of(table, SINGLE_CHILDREN, NULL, **key)["value"]
-                bias = (LEFT_BY_A_CHILD[name] * children / _errors(rows)).max()
-                options["expected"] = around(bias, DEVIATION)
-            variant = f"{name}, {setting}"
-            yield finding("s26", variant, measured, z, DEVIATION, **options)
-
-
-def _low(table):
-    """Mean scores over the MDI of the same feature."""
-    for importance, name in UNBIASED.items():
-        for setting, key in settings(table, importance):
-            rows, mdi = (of(table, measure, NULL, **key) for measure in (importance, "mdi_rows"))
-            estimate = largest_size(rows["value"] / mdi["value"], _errors(rows) / mdi["value"])
-            measured = f"largest |mean {name}| of a feature over its mean MDI"
-            options = {"reading": _LOW, "possible": NOT_NEGATIVE}
-            yield within("s06", f"{name}, {setting}", measured, LOW, "at most", estimate, **options)
+def _rise(statement, table, case, steps, words):
+    """Findings that the biased measures rise with the categories of these features."""
+    for name, variant, rows, _ in _each(table, BIASED, case):
+        of_features = rows.loc[list(steps)]
+        estimate = smallest(of_features["step"], of_features["step_error"])
+        place = statement, variant, f"smallest step of the mean {name} from {words}", estimate
+        yield within(*place, 0.0, "at least", expected=apart(rows, steps.items()))
 
 
 def _errors(rows):
     return rows["deviation"] / np.sqrt(rows["n"])
 
 
-def _steps(rows, features):
-    of_features = rows.loc[list(features)]
-    return of_features["step"], of_features["step_error"]
-
-
 def _power(table):
-    """s08, s27: the scores of x2 in the power case, where it alone tells y."""
+    """s07, s19, s28: MDI and SHAP; s08, s27: the scores of x2 in the power case."""
     yield from _mdi_fails(table)
-    yield from _bias_remains(table)
-    for name, variant, rows in _each(table, UNBIASED, POWER):
+    steps = {f: FEWER[f] for f in NOISE if FEWER[f] in NOISE}
+    yield from _rise("s28", table, POWER, steps, "x3 over x4 to x5, and from x3 to x1")
+    for name, variant, rows, _ in _each(table, UNBIASED, POWER):
         irrelevant = rows.drop(RELEVANT)
         measured = f"smallest lead of x2 over another feature by its mean {name}"
-        estimate = smallest(-irrelevant["lead"], irrelevant["lead_error"])
-        options = {"expected": apart(rows, [(RELEVANT, f) for f in irrelevant.index])}
-        yield within("s08", variant, measured, 0.0, "at least", estimate, **options)
+        place = "s08", variant, measured, smallest(-irrelevant["lead"], irrelevant["lead_error"])
+        expected = apart(rows, [(RELEVANT, f) for f in irrelevant.index])
+        yield within(*place, 0.0, "at least", expected=expected)
         behind, n = 1 - rows.loc[RELEVANT, "first"], rows.loc[RELEVANT, "n"]
         measured = "share of single draws in which x2 is not first"
-        estimate = behind, share_interval(behind, n)
-        options = {"reading": _ERRS, "possible": SHARE}
-        of_draws = f"{variant}, single draws"
-        yield within("s08", of_draws, measured, OFTEN, "at least", estimate, **options)
+        place = "s08", f"{variant}, single draws", measured, (behind, share_interval(behind, n))
+        yield within(*place, *OFTEN, possible=SHARE)
         measured = "larger ratio of the standard deviations of x4 to x5 and x3 to x4"
-        estimate = deviation_ratio(rows, [("x4", "x5"), ("x3", "x4")])
-        options = {"possible": NOT_NEGATIVE}
-        yield within("s27", variant, measured, 1.0, "at most", estimate, **options)
+        place = "s27", variant, measured, deviation_ratio(rows, [("x4", "x5"), ("x3", "x4")])
+        yield within(*place, 1.0, possible=NOT_NEGATIVE)
 
 
 def _mdi_fails(table):
     """s07: x2 is lowest by MDI; s19: and only slightly higher than without effect."""
-    for _, variant, rows in _each(table, {"mdi_rows": "MDI"}, POWER):
+    of_mdi = list(_each(table, {"mdi_rows": "MDI"}, POWER))
+    for _, variant, rows, _ in of_mdi:
         irrelevant = rows.drop(RELEVANT)
         measured = "mean MDI of the lowest other feature less that of x2"
         estimate = smallest(irrelevant["lead"], irrelevant["lead_error"])
-        options = {"expected": apart(rows, [(f, RELEVANT) for f in irrelevant.index])}
-        lowest = f"{variant}, lowest"
-        yield within("s07", lowest, measured, 0.0, "at least", estimate, **options)
+        place = "s07", f"{variant}, lowest", measured, estimate
+        expected = apart(rows, [(f, RELEVANT) for f in irrelevant.index])
+        yield within(*place, 0.0, "at least", expected=expected)
         first, n = rows.loc[RELEVANT, ["first", "n"]]
         measured = "share of draws in which x2 is first"
-        estimate = first, share_interval(first, n)
-        variant = f"{variant}, fails"
-        options = {"reading": _CHANCE, "possible": SHARE}
-        yield within("s07", variant, measured, CHANCE, "at most", estimate, **options)
-    for setting, key in settings(table, "mdi_rows"):
-        power, null = (of(table, "mdi_rows", case, **key) for case in (POWER, NULL))
+        place = "s07", f"{variant}, fails", measured, (first, share_interval(first, n))
+        yield within(*place, *CHANCE, possible=SHARE)
+    for _, variant, power, rows_of in of_mdi:
+        null, others = rows_of("mdi_rows", NULL), power.drop(RELEVANT)
         with_effect, without_effect = power.loc[[RELEVANT]], null.loc[[RELEVANT]]
-        before, left = null.loc[RELEVANT, "value"], _what_others_lose(power.drop(RELEVANT), null)
+        before = null.loc[RELEVANT, "value"]
+        # If x2 gets what others lose: a full tree takes all impurity away.
+        error = np.hypot.reduce([*_errors(others), *_errors(null)])
+        left = np.array(around(null["value"].sum() - others["value"].sum(), K * error))
         ratio = with_effect["value"] / before
         relative = [_errors(rows) / rows["value"] for rows in (with_effect, without_effect)]
         estimate = largest(ratio, ratio * np.hypot(*relative))
-        measured = "mean MDI of x2 over that in the null case"
-        options = {"reading": _SLIGHTLY, "possible": NOT_NEGATIVE}
-        options["expected"] = left / before
-        yield within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **options)
+        place = "s19", variant, "mean MDI of x2 over that in the null case", estimate
+        yield within(*place, *SLIGHTLY, possible=NOT_NEGATIVE, expected=left / before)
         # In units of the figure, where the eye sees the highest box as well.
         highest = power["value"].max()
         errors = np.hypot(*map(_errors, (with_effect, without_effect)))
         estimate = largest((with_effect["value"] - before) / highest, errors / highest)
         measured = "mean MDI of x2 less that in the null case, over the highest mean of a feature"
-        variant = f"MDI, {setting}, in the figure"
-        options |= {"reading": _IN_FIGURE, "possible": None, "expected": (left - before) / highest}
-        yield within("s19", variant, measured, SLIGHTLY - 1, "at most", estimate, **options)
-
-
-def _what_others_lose(others, null):
-    """Ends of the mean of x2 if it gets what others lose: a full tree takes all impurity away."""
-    errors = np.hypot.reduce([*_errors(others), *_errors(null)])
-    left = null["value"].sum() - others["value"].sum()
-    return np.array(around(left, K * errors))
-
-
-def _bias_remains(table):
-    """s28: among the other features, MDI and SHAP still rise with the categories."""
-    for name, variant, rows in _each(table, BIASED, POWER):
-        measured = f"smallest step of the mean {name} from x3 over x4 to x5, and from x3 to x1"
-        steps = {f: FEWER[f] for f in NOISE if FEWER[f] in NOISE}
-        estimate = smallest(*_steps(rows, steps))
-        options = {"expected": apart(rows, steps.items())}
-        yield within("s28", variant, measured, 0.0, "at least", estimate, **options)
+        place = "s19", f"{variant}, in the figure", measured, estimate
+        yield within(*place, *IN_FIGURE, expected=(left - before) / highest)
 
 
 # Shared with figure 8.
@@ -413,16 +366,19 @@ def deviation_ratio(rows, pairs):
     return np.exp(value), tuple(np.exp(interval))
 
 
-def within(statement, variant, measured, limit, kind, estimate, **options):
+def within(statement, variant, measured, estimate, limit, kind="at most", reading="", **options):
     """A finding about a value, with its interval over the draws."""
     value, interval = estimate
-    measured = f"{measured}; {K:.0f} standard errors over the draws"
-    options = {"basis": "monte-carlo", **options}
-    return finding(statement, variant, measured, value, limit, kind, interval=interval, **options)
+    place = statement, variant, f"{measured}; {K:.0f} standard errors over the draws", value
+    options |= {"reading": reading, "basis": "monte-carlo", "interval": interval}
+    return finding(*place, limit, kind, **options)
 
 
-def explain_boxes(figure, table) -> None:
-    """One line below everything that explains boxes, whiskers and circles."""
+def explain(figure, axes, table) -> None:
+    """Letters, names of the lowest axes, and a line on boxes, whiskers and circles."""
+    panels.letter(axes)
+    for axis in axes[-1]:
+        axis.set_xlabel("feature, number of categories")
     n = table["n"].max()
     text = f"Boxes: quartiles of {n:.0f} draws; whiskers: 5 and 95 % of them; circles: means."
     figure.text(0.5, 0.012, text, ha="center", fontsize=8, color="0.35", style="italic")
@@ -430,15 +386,20 @@ def explain_boxes(figure, table) -> None:
 
 def boxes(axis, rows, color, shift=0.0, width=0.6) -> None:
     """One box a feature."""
-    for position, (_, row) in enumerate(rows.iterrows()):
-        box = {"whislo": row["low"], "q1": row["lower"], "med": row["median"]}
-        box |= {"q3": row["upper"], "whishi": row["high"], "mean": row["value"], "fliers": []}
-        style = {"showmeans": True, "patch_artist": True}
-        style |= {"boxprops": {"facecolor": color, "edgecolor": "0.3"}}
-        style |= {"medianprops": {"color": "0.1"}, "whiskerprops": {"color": "0.3"}}
-        style |= {"capprops": {"color": "0.3"}}
-        style["meanprops"] = {"marker": "o", "mfc": "white", "mec": "0.1", "ms": 3.5}
-        axis.bxp([box], positions=[position + shift], widths=width, **style)
+    gray = {"color": "0.3"}
+    style = {
+        "showmeans": True,
+        "patch_artist": True,
+        "boxprops": {"facecolor": color, "edgecolor": "0.3"},
+        "medianprops": {"color": "0.1"},
+        "whiskerprops": gray,
+        "capprops": gray,
+        "meanprops": {"marker": "o", "mfc": "white", "mec": "0.1", "ms": 3.5},
+    }
+    names = {"low": "whislo", "lower": "q1", "median": "med", "upper": "q3", "high": "whishi"}
+    names["value"] = "mean"
+    for position, box in enumerate(rows[[*names]].rename(columns=names).to_dict("records")):
+        axis.bxp([box | {"fliers": []}], positions=[position + shift], widths=width, **style)
 
 
 def finish(axis, relevant) -> None:
@@ -448,7 +409,7 @@ def finish(axis, relevant) -> None:
     labels = [f"{name}\n{kind}" for name, kind in zip(FEATURES, kinds, strict=True)]
     axis.set_xticks(range(len(FEATURES)), labels)
     axis.set_xlim(-0.6, len(FEATURES) - 0.4)
-    for label, name in zip(axis.get_xticklabels(), FEATURES, strict=True):
-        if name == relevant:
-            label.set(color=COLORS["green"], fontweight="bold")
+    if relevant:
+        label = axis.get_xticklabels()[FEATURES.index(relevant)]
+        label.set(color=COLORS["green"], fontweight="bold")
     axis.grid(False, axis="x")

@@ -14,37 +14,28 @@ from reproduction.datasets.titanic import FEATURES
 from reproduction.figures import COLORS, panels
 from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _titanic
-from reproduction.papers.loecher2022._titanic import ID, LEAST_SIZEABLE, STRONGEST, K, chosen
+from reproduction.papers.loecher2022._titanic import ID, SIZEABLE, STRONGEST, K, chosen
 from splitcredit.measures import saabas, tree_shap
 from splitcredit.models.forest import LEAF, Forest
 
 INPUT = "loecher2022_titanic/mdi_by_depth"
 # The first two levels of splits are near the root; those from the fifth on are deep.
 NEAR, DEEP = 2, 4
+# Limits, the side on which a finding holds, and why.
 _HARDLY = "less than a tenth of the strongest feature is not sizeable, and so hardly susceptible"
-_MORE = "most frequently is taken for at least twice as often"
-MORE_OFTEN = 2.0
-_STRONGLY = "twice as much, or half of it, is taken for the least that is strongly altered"
+HARDLY = SIZEABLE[0], "at most", _HARDLY
+MORE_OFTEN = 2.0, "at least", "most frequently is taken for at least twice as often"
 STRONGLY = 2.0
-_COLORS = dict(
-    zip(
-        FEATURES,
-        (COLORS["sky"], COLORS["black"], COLORS["green"], COLORS["vermilion"]),
-        strict=True,
-    )
-)
+_STRONGLY = "twice as much, or half of it, is taken for the least that is strongly altered"
+_COLORS = dict(zip(FEATURES, ("sky", "black", "green", "vermilion"), strict=True))
 _MARKS = dict(zip(FEATURES, "s^Do", strict=True))
 EXPLAINED = {"CFC": saabas.attribute, "SHAP": tree_shap.attribute}
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Splits and MDI by depth, over the seeds, of the passengers as they are.
+    """Splits and MDI by depth, of the passengers as they are: means over the seeds, and `orders`.
 
-    Columns: ``quantity``, ``depth``, ``feature``, ``value`` (mean over the seeds) and ``error``,
-    its standard error. Quantities: ``share of splits`` at a depth; ``MDI over Sex``, of all splits
-    down to a depth; and of PassengerId, without depth, ``share near the root``, ``share of deep
-    splits`` and the ratio ``deep over near``. Then those of `orders`, of all passengers,
-    with ``other``.
+    ``share of splits`` is at a depth, ``MDI over Sex`` of all splits down to a depth.
     """
     rows = inputs[INPUT]
     unshuffled = rows["data.shuffled"].isna() | (rows["data.shuffled"] == "")
@@ -74,20 +65,20 @@ def _by_depth(quantity, values):
 def _of_id(splits):
     """Share of splits that test PassengerId, near the root and deep."""
     depth = splits.index.get_level_values("depth")
-    shares = {}
-    for name, level in (
-        ("share near the root", depth < NEAR),
-        ("share of deep splits", depth >= DEEP),
-    ):
+    of_levels = []
+    for level in (depth < NEAR, depth >= DEEP):
         sums = splits[level].groupby("repeat").sum()
-        shares[name] = sums[ID] / sums.sum(axis=1)
-    share_near, share_deep = shares.values()
-    shares["deep over near"] = share_deep / share_near
-    rows = [
+        of_levels.append(sums[ID] / sums.sum(axis=1))
+    near, deep = of_levels
+    shares = {
+        "share near the root": near,
+        "share of deep splits": deep,
+        "deep over near": deep / near,
+    }
+    return pd.DataFrame(
         {"quantity": name, "value": v.mean(), "error": v.std() / np.sqrt(len(v)), "feature": ID}
         for name, v in shares.items()
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 # Trees that test the same two features in either order: the same function, at another depth.
@@ -137,25 +128,21 @@ def orders(X, y, names) -> list[dict]:
 def draw(table):
     """Share of the splits left, MDI down to a depth right."""
     figure, axes = panels.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    titles = {
-        "share of splits": "share of the splits at this depth",
-        "MDI over Sex": "MDI of all splits down to this depth, over that of Sex",
-    }
-    for axis, (quantity, title) in zip(axes, titles.items(), strict=True):
-        rows = table[table["quantity"] == quantity]
+    for axis, quantity, title in (
+        (axes[0], "share of splits", "share of the splits at this depth"),
+        (axes[1], "MDI over Sex", "MDI of all splits down to this depth, over that of Sex"),
+    ):
+        of_feature = dict(iter(table[table["quantity"] == quantity].groupby("feature")))
         for feature in _titanic.SHOWN:
-            rows_of_feature = rows[rows["feature"] == feature]
-            style = {"color": _COLORS[feature], "marker": _MARKS[feature], "ms": 3.5}
-            axis.plot(rows_of_feature["depth"], rows_of_feature["value"], label=feature, **style)
+            style = {"color": COLORS[_COLORS[feature]], "marker": _MARKS[feature], "ms": 3.5}
+            axis.plot("depth", "value", data=of_feature[feature], label=feature, **style)
         axis.set_title(title, loc="left")
-        axis.set_xlabel("depth (0: root)")
-        axis.set_ylim(0, None)
+        axis.set(xlabel="depth (0: root)", ylim=(0, None))
     # Names stand beside the ends of the lines of the right panel, which lie apart.
-    ends = table[table["quantity"] == "MDI over Sex"].sort_values("depth")
-    ends = ends.groupby("feature")["value"].last()[list(_titanic.SHOWN)]
-    for feature, place in panels.apart(ends.to_dict(), 0.07).items():
+    ends = {feature: rows["value"].iloc[-1] for feature, rows in of_feature.items()}
+    for feature, place in panels.apart(ends, 0.07).items():
         style = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 8}
-        axes[1].annotate(feature, (1.01, place), color=_COLORS[feature], **style)
+        axes[1].annotate(feature, (1.01, place), color=COLORS[_COLORS[feature]], **style)
     axes[0].legend()
     panels.letter(axes)
     figure.suptitle("Titanic: MDI takes PassengerId for important because of its deep splits")
@@ -164,21 +151,18 @@ def draw(table):
 
 def statements(table):
     """s24: near the root MDI is hardly biased, deep nodes test PassengerId; s32: CFC by depth."""
-    rows = table[(table["feature"] == ID) & (table["quantity"] == "MDI over Sex")]
-    row = rows[rows["depth"] == NEAR - 1].iloc[0]
+    of_id = table[table["feature"] == ID].set_index("quantity")
+    row = of_id.loc["MDI over Sex"].set_index("depth").loc[NEAR - 1]
     measured = "PassengerId over Sex, MDI of the first two levels of splits"
-    criterion = (LEAST_SIZEABLE, "at most", _HARDLY)
-    yield chosen("s24", "near the root", measured, _estimate(row), *criterion)
-    row = table[table["quantity"] == "deep over near"].iloc[0]
+    yield chosen("s24", "near the root", measured, _estimate(row), *HARDLY)
     measured = (
         "share of PassengerId among splits from the fifth level on, over that in the first two"
     )
-    near = table[table["quantity"] == "share near the root"].iloc[0]
+    place = ("s24", "deep nodes", measured, _estimate(of_id.loc["deep over near"]))
     # A share of all splits divided by this one.
+    near = of_id.loc["share near the root"]
     most = 1 / (near["value"] - K * near["error"])
-    criterion = (MORE_OFTEN, "at least", _MORE)
-    place = ("s24", "deep nodes", measured, _estimate(row))
-    yield chosen(*place, *criterion, possible=(0.0, most))
+    yield chosen(*place, *MORE_OFTEN, possible=(0.0, most))
     yield from _by_order(table)
 
 
@@ -193,13 +177,11 @@ def _by_order(table):
         measured += f"in the same function, {name} ({feature} and {other})"
         # A control: SHAP values of the same trees change with the order, as the features depend on
         # each other, but less.
-        kind, beside = ("at least", False) if name == "CFC" else ("at most", True)
-        options = {"reading": _STRONGLY, "beside": beside}
+        kind = "at least" if name == "CFC" else "at most"
+        place = ("s32", f"two tests, {name}", measured, factors.max(), STRONGLY, kind)
         # A mean absolute score is 1 at most.
-        options["possible"] = (1.0, 1 / pair.to_numpy().min())
-        yield finding(
-            "s32", f"two tests, {name}", measured, factors.max(), STRONGLY, kind, **options
-        )
+        possible = (1.0, 1 / pair.to_numpy().min())
+        yield finding(*place, reading=_STRONGLY, beside=name != "CFC", possible=possible)
 
 
 def _estimate(row):

@@ -27,7 +27,7 @@ from splitcredit.models.forest import LEAF, Forest
 PATH = tuple(Fraction(v) for v in ("22.597", "19.956", "14.913", "12.953"))
 # Ours: the size that trees on these 506 rows have. A row goes left on <=.
 COVERS = (506, 430, 175, 99)
-TESTS = (("RM", 6.94, "left"), ("LSTAT", 14.4, "right"), ("NOX", 0.607, "right"))
+TESTS = {"RM": 6.94, "LSTAT": 14.4, "NOX": 0.607}
 # RM, LSTAT and NOX of a house that takes this path; ours as well.
 HOUSE = (6.0, 20.0, 0.7)
 
@@ -48,51 +48,38 @@ UP, DOWN, ASIDE = COLORS["vermilion"], COLORS["blue"], "0.6"
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Terms of both predictions.
+    """Terms of both predictions, in units of the target.
 
-    Columns: ``part`` (``blog`` or ``real tree``); ``step`` along the path; ``term``, where those of
-    the real tree begin with ``diabetes``; ``value`` of the term, unrounded, in units of the target;
-    ``test``, the condition that the row meets; ``node``, the mean of the target at the node that
-    the step leads to, and ``rows`` there; ``aside``, the mean in the child beside it. The row ``sum
-    of printed terms`` has the blog's terms rounded before they are added.
+    A ``term`` of the real tree begins with ``diabetes``. ``node`` is the mean of the target at the
+    node that a step leads to, ``rows`` are those there, ``aside`` is the mean in the child beside
+    it. The row ``sum of printed terms`` has the blog's terms rounded before they are added.
     """
-    forest = blog_forest()
-    blog = _decomposed(forest, np.array([HOUSE]))
+    blog = _decomposed(blog_forest(), np.array([HOUSE]))
     terms = [round(row["value"], 2) for row in blog if row["term"] != "prediction"]
     blog.append({"term": "sum of printed terms", "value": round(sum(terms), 2)})
-    forest, x = real_forest()
-    real_steps = _decomposed(forest, x)
-    for row in real_steps:
-        row["term"] = f"diabetes {row['term']}"
-    rows = [{"part": "blog", **r} for r in blog] + [{"part": "real tree", **r} for r in real_steps]
+    real = [row | {"term": f"diabetes {row['term']}"} for row in _decomposed(*real_forest())]
+    rows = [{"part": "blog", **r} for r in blog] + [{"part": "real tree", **r} for r in real]
     columns = ["part", "step", "term", "value", "test", "node", "rows", "aside"]
     return pd.DataFrame(rows, columns=columns).astype({"step": "Int64", "rows": "Int64"})
 
 
 def blog_forest() -> Forest:
     """The blog's tree as far as the path goes: off it hangs one leaf at each split."""
-    value, cover, left, right = [], [], [], []
-    n_splits = len(TESTS)
-    for d, v in enumerate(PATH):  # node d is on the path, node d + n_splits hangs beside it
-        value.append(v)
-        cover.append(COVERS[d])
-    for d, (_, _, side) in enumerate(TESTS):
-        aside = COVERS[d] - COVERS[d + 1]
-        value.append((PATH[d] * COVERS[d] - PATH[d + 1] * COVERS[d + 1]) / aside)
-        cover.append(aside)
-        children = (d + 1, d + 1 + n_splits)
-        left.append(children[side != "left"])
-        right.append(children[side == "left"])
-    leaves = [LEAF] * (n_splits + 1)
+    covers = [above - below for above, below in pairwise(COVERS)]
+    rows = [mean * cover for mean, cover in zip(PATH, COVERS, strict=True)]
+    sums = [above - below for above, below in pairwise(rows)]
+    aside = [total / cover for total, cover in zip(sums, covers, strict=True)]
+    leaves = [LEAF] * 4
+    # Nodes 0 to 3 are on the path, which goes left, right and right; 4 to 6 hang beside them.
     return Forest(
-        feature=[*range(n_splits), *leaves],
-        threshold=[t for _, t, _ in TESTS] + [0.0] * len(leaves),
-        left=left + leaves,
-        right=right + leaves,
-        value=np.array(value, dtype=float)[:, None],
-        cover=cover,
-        tree_offsets=[0, len(value)],
-        feature_names=[name for name, _, _ in TESTS],
+        feature=[0, 1, 2, *leaves],
+        threshold=[*TESTS.values(), *[0.0] * 4],
+        left=[1, 5, 6, *leaves],
+        right=[4, 2, 3, *leaves],
+        value=np.array([*PATH, *aside], dtype=float)[:, None],
+        cover=[*COVERS, *covers],
+        tree_offsets=[0, 7],
+        feature_names=list(TESTS),
         output_names=["price"],
     )
 
@@ -160,24 +147,25 @@ def _path(axis, rows):
 
 def _split(axis, parent, child, level, gap):
     """The way to the child in color, with its contribution, and the child off the path in gray."""
-    rises, depth = child["value"] > 0, level + 1
-    side, color = (1, UP) if rises else (-1, DOWN)
-    node_align, aside_align = ("left", "right") if rises else ("right", "left")
+    depth, rises = level + 1, child["value"] > 0
+    side, color, node_align, aside_align = (
+        (1, UP, "left", "right") if rises else (-1, DOWN, "right", "left")
+    )
     axis.plot([parent["node"], child["aside"]], [level, depth], color=ASIDE, lw=0.9, zorder=1)
     axis.plot(child["aside"], depth, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
     aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"
-    style = {"va": "center", "fontsize": 7.5}
-    axis.text(child["aside"] - side * gap, depth, aside, ha=aside_align, color="0.4", **style)
+    style = {"va": "center", "fontsize": 7.5, "color": "0.4"}
+    axis.text(child["aside"] - side * gap, depth, aside, ha=aside_align, **style)
     arrow = {"arrowstyle": "-|>", "color": color, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
     axis.annotate("", (child["node"], depth), (parent["node"], level), arrowprops=arrow)
     _mark(axis, child, depth)
+    beside = {"ha": node_align, "va": "center"}
     node = f"{child['node']:.2f} ({child['rows']:.0f} rows)"
-    axis.text(child["node"] + side * gap, depth, node, ha=node_align, va="center", fontsize=8)
+    axis.text(child["node"] + side * gap, depth, node, fontsize=8, **beside)
     text_x = 0.3 * parent["node"] + 0.7 * child["node"] + side * gap
-    axis.text(text_x, level + 0.4, child["test"], ha=node_align, va="center", fontsize=8)
+    axis.text(text_x, level + 0.4, child["test"], fontsize=8, **beside)
     step = f"{child['value']:+.2f}".replace("-", "−")
-    bold = {"fontweight": "bold", "color": color, "va": "center"}
-    axis.text(text_x, level + 0.62, step, ha=node_align, **bold)
+    axis.text(text_x, level + 0.62, step, fontweight="bold", color=color, **beside)
 
 
 def _mark(axis, node, level):

@@ -6,7 +6,7 @@ import pandas as pd
 from reproduction.figures import panels
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _titanic
-from reproduction.papers.loecher2022._titanic import LEAST_SIZEABLE, STRONGEST
+from reproduction.papers.loecher2022._titanic import SIZEABLE, STRONGEST
 
 ROWS = "loecher2022_titanic_rows/local_values"
 # Points within one bin of a swarm are laid beside each other.
@@ -22,10 +22,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def scores_of(inputs, importance) -> pd.DataFrame:
-    """Scores of one measure for every passenger, one forest.
-
-    Columns: ``importance``, ``sample``, ``feature``, ``x`` (value of the feature), ``value``.
-    """
+    """Scores of one measure for every passenger, of one forest; ``x`` is the feature's value."""
     rows = inputs[ROWS]
     rows = rows[rows["importance"] == importance]
     return rows[["importance", "sample", "feature", "x", "value"]].reset_index(drop=True)
@@ -80,15 +77,14 @@ def statements(table):
     by_feature = table.groupby("feature")["value"]
     deviation, extent = by_feature.std(), by_feature.max() - by_feature.min()
     # Contributions to a probability are between -1 and 1.
-    of_sex, of_few_values = deviation[STRONGEST], extent[list(FEW_VALUES)].max()
+    of_sex, of_few = deviation[STRONGEST], extent[list(FEW_VALUES)].max()
+    deviations, extents = deviation / of_sex, extent / of_few
     for feature in MANY_VALUES:
-        for name, values, limit, most, reason in (
-            ("standard deviation", deviation / of_sex, LEAST_SIZEABLE, 1.001 / of_sex, _LARGE),
-            ("range", extent / of_few_values, 1.0, 2 / of_few_values, _WIDE),
+        for name, against, values, limit, most, reason in (
+            ("standard deviation", STRONGEST, deviations, SIZEABLE[0], 1.001 / of_sex, _LARGE),
+            ("range", "the larger one of Sex and Pclass", extents, 1.0, 2 / of_few, _WIDE),
         ):
-            against = STRONGEST if name != "range" else "the larger one of Sex and Pclass"
             measured = f"{name} of the contributions of {feature} over that of {against}"
             options = {"reading": reason, "possible": (0.0, most)}
-            variant = f"{feature}, {name}"
-            value = values[feature]
-            yield finding("s18", variant, measured, value, limit, "at least", **options)
+            place = "s18", f"{feature}, {name}", measured, values[feature]
+            yield finding(*place, limit, "at least", **options)

@@ -14,15 +14,7 @@ from reproduction import storage
 from reproduction.figures import COLORS, panels
 from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _titanic
-from reproduction.papers.loecher2022._titanic import (
-    AS_THEY_ARE,
-    FEWER,
-    ID,
-    LINES,
-    SHUFFLED,
-    near_zero,
-    sizeable,
-)
+from reproduction.papers.loecher2022._titanic import near_zero, sizeable
 
 PANELS = {
     "mda": ("MDA (permutation)", "loss of out-of-bag accuracy"),
@@ -51,17 +43,18 @@ def draw(table):
     """MDA, MDI and CFC; gray is the control."""
     figure, axes = panels.subplots(1, 3, figsize=(10.4, 3.6), sharey=True)
     for axis, (name, (title, unit)) in zip(axes, PANELS.items(), strict=True):
-        _titanic.draw_bars(axis, table, name)
+        _titanic.draw_bars(axis, _titanic.with_control(table, name))
         _draw_r(axis, table, name)
         axis.locator_params(axis="x", nbins=6)
         axis.set(title=title, xlabel=unit)
     panels.letter(axes)
     # R's diamonds stand on the bars, and so after them.
-    entries = zip(*axes[1].get_legend_handles_labels(), strict=True)
-    handles, labels = zip(*sorted(entries, key=lambda entry: entry[1] == _DIAMONDS), strict=True)
+    of_label = dict(zip(*axes[1].get_legend_handles_labels()[::-1], strict=True))
+    labels = sorted(of_label, key=lambda label: label == _DIAMONDS)
+    handles = [of_label[label] for label in labels]
     legend = figure.legend(handles, labels, loc="outside lower center", ncols=3)
-    number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
-    legend.set_title(f"bars: means; {LINES.format(number)}; mtry 2")
+    number = table.loc[table["case"] == _titanic.AS_THEY_ARE, "n"].max()
+    legend.set_title(f"bars: means; {_titanic.LINES.format(number)}; mtry 2")
     figure.suptitle("Titanic: of these three, only MDA gives PassengerId nothing")
     return figure
 
@@ -83,20 +76,22 @@ def statements(table):
     yield from near_zero("s01", table, UNBIASED)
     yield from near_zero("s01", table, DEBIASED, beside=True)
     # The text keeps all rows with a known age, the author's notebook 571 of them.
-    yield from sizeable("s01", table, BIASED, case=FEWER, beside=True)
-    yield from near_zero("s01", table, UNBIASED, case=FEWER, beside=True)
+    yield from sizeable("s01", table, BIASED, case=_titanic.FEWER, beside=True)
+    yield from near_zero("s01", table, UNBIASED, case=_titanic.FEWER, beside=True)
     for name in BIASED:
         names = {"mda": "MDA", **BIASED}
         yield _less("s01", table, names, "mda", name, "Age", beside=True)
-    yield from sizeable("s02", table, BIASED, case=SHUFFLED)
+    yield from sizeable("s02", table, BIASED, case=_titanic.SHUFFLED)
     # The paper's sentence is on the biased measures.
-    yield from near_zero("s02", table, UNBIASED, case=SHUFFLED, beside=True)
-    yield from near_zero("s02", table, DEBIASED, case=SHUFFLED, beside=True)
-    for case in (AS_THEY_ARE, SHUFFLED):
-        yield _less("s21", table, BIASED, "cfc", "mdi_rows", ID, case)
+    yield from near_zero("s02", table, UNBIASED, case=_titanic.SHUFFLED, beside=True)
+    yield from near_zero("s02", table, DEBIASED, case=_titanic.SHUFFLED, beside=True)
+    for case in (_titanic.AS_THEY_ARE, _titanic.SHUFFLED):
+        yield _less("s21", table, BIASED, "cfc", "mdi_rows", _titanic.ID, case)
 
 
-def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE, beside=False):
+def _less(
+    statement, table, names, smaller, larger, feature, case=_titanic.AS_THEY_ARE, beside=False
+):
     """A finding that the score of a feature over that of Sex is smaller by one of two measures."""
     rows = [_titanic.row_of(table, name, feature, case) for name in (larger, smaller)]
     value = rows[0]["of_sex"] - rows[1]["of_sex"]
@@ -104,9 +99,8 @@ def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE, b
     measured = f"{feature} over Sex: {names[larger]} less {names[smaller]}; "
     measured += f"{_titanic.K:.0f} standard errors over the seeds"
     variant = f"{names[smaller]} below {names[larger]}, {feature}"
-    variant += "" if case == AS_THEY_ARE else f", {case}"
-    options = {"basis": "monte-carlo", "interval": around(value, width)}
-    options["beside"] = beside
-    most = [_titanic.all_of_sex(table, name, case) for name in (larger, smaller)]
-    options["possible"] = (-sum(most), sum(most))
-    return finding(statement, variant, measured, value, 0.0, "at least", **options)
+    variant += "" if case == _titanic.AS_THEY_ARE else f", {case}"
+    most = sum(_titanic.all_of_sex(table, name, case) for name in (larger, smaller))
+    options = {"interval": around(value, width), "possible": (-most, most), "beside": beside}
+    place = (statement, variant, measured, value, 0.0, "at least")
+    return finding(*place, basis="monte-carlo", **options)

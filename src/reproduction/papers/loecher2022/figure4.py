@@ -42,7 +42,8 @@ def draw(table):
         1, 2, figsize=(10.5, 4), width_ratios=[1, 1.5], sharey=True, layout="none"
     )
     figure.subplots_adjust(left=0.1, right=0.92, bottom=0.17, top=0.9, wspace=0.06)
-    _titanic.draw_bars(axes[0], table[table["part"] == "mean"], "shap")
+    means = table[table["part"] == "mean"]
+    _titanic.draw_bars(axes[0], _titanic.with_control(means, "shap"))
     axes[0].set_xlabel("mean |SHAP| (P(survived))")
     number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
     axes[0].set_title(f"Titanic: means of {number:.0f} forests, mtry 2", loc="left")
@@ -59,11 +60,8 @@ def draw(table):
 def statements(table):
     """s03: PassengerId is not near zero, and a shuffled one gets as much; s31: SHAP and CFC."""
     means = table[table["part"] == "mean"]
-    correlations = table[table["part"] == "correlation"]["value"]
+    yield from sizeable("s03", means, {"shap": "SHAP"}, case=SHUFFLED)
+    least = table.loc[table["part"] == "correlation", "value"].min()
     measured = "smallest correlation of SHAP and CFC of a feature over the passengers"
     options = {"reading": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
-    criterion = (correlations.min(), VERY_HIGH, "at least")
-    return [
-        *sizeable("s03", means, {"shap": "SHAP"}, case=SHUFFLED),
-        finding("s31", "rows, Titanic", measured, *criterion, **options),
-    ]
+    yield finding("s31", "rows, Titanic", measured, least, VERY_HIGH, "at least", **options)

@@ -4,7 +4,6 @@ Each tree explains only its in-bag rows, or only its out-of-bag rows. That alone
 Weighted by y, the out-of-bag sum leaves nothing to PassengerId.
 """
 
-import numpy as np
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
@@ -16,15 +15,14 @@ PANELS = {
     "raw: mean |SHAP|": {"shap_inbag": "in-bag", "shap_oob": "out-of-bag"},
     "weighted: mean of y SHAP": {"shap_inbag_y": "in-bag", "shap_oob_y": "out-of-bag"},
 }
-_COLORS = {"in-bag": COLORS["orange"], "out-of-bag": COLORS["blue"]}
+COLOR = {"in-bag": COLORS["orange"], "out-of-bag": COLORS["blue"]}
 NO_REMEDY = {"shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-bag"}
 
 
 def compute(inputs) -> pd.DataFrame:
     """Scores over the seeds; see `_titanic.summary`."""
-    return _titanic.summary(
-        inputs, ["shap", *(name for panel in PANELS.values() for name in panel)]
-    )
+    weighted_and_raw = [name for panel in PANELS.values() for name in panel]
+    return _titanic.summary(inputs, ["shap", *weighted_and_raw])
 
 
 def draw(table):
@@ -33,17 +31,12 @@ def draw(table):
     figure.subplots_adjust(left=0.11, right=0.98, bottom=0.21, top=0.85, wspace=0.08)
     table = table[table["case"] == AS_THEY_ARE]
     for axis, (title, measures) in zip(axes, PANELS.items(), strict=True):
-        for k, (importance, name) in enumerate(measures.items()):
-            rows = table[table["importance"] == importance].set_index("feature")
-            rows = rows.reindex(_titanic.SHOWN)
-            largest = rows["value"].max()
-            places = np.arange(len(rows)) + (k - 0.5) * 0.4
-            errors = {"xerr": 2 * rows["deviation"] / largest, "error_kw": {"lw": 0.9}}
-            color = {"color": _COLORS[name], "ecolor": "0.2"}
-            axis.barh(places, rows["value"] / largest, 0.4, label=name, **color, **errors)
+        bars = [
+            (table[table["importance"] == m], name, COLOR[name]) for m, name in measures.items()
+        ]
+        _titanic.draw_bars(axis, bars, of_largest=True)
         axis.set_title(title, loc="left")
         axis.set_xlabel("share of the largest score")
-        _titanic.finish(axis)
     axes[0].legend(loc="lower right")
     panels.letter(axes)
     note = LINES.format(table["n"].max()).capitalize() + "; mtry 2."

@@ -6,31 +6,24 @@ import pandas as pd
 from reproduction.figures import panels
 from reproduction.papers import around
 from reproduction.papers.loecher2022 import cases
-from reproduction.papers.loecher2022.cases import (
-    FEATURES,
-    MTRY,
-    NOT_NEGATIVE,
-    NULL,
-    NUMBERS,
-    POWER,
-    RELEVANT,
-    ROUNDING,
-    boxes,
-    of,
-    within,
-)
+from reproduction.papers.loecher2022.cases import MTRY, NULL, POWER, RELEVANT, of, within
 
 WEIGHTED = {"shap_oob_y": "out-of-bag", "shap_inbag_y": "in-bag"}
 RAW = {"shap": "SHAP", "shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-bag"}
 # Out-of-bag SHAP weighted by y is compared with these: the SHAP values of figure 7, and out-of-bag
 # SHAP, which shows the effect of the weights alone.
 BEFORE = {"shap": "all rows, as in figure 7", "shap_oob": "out-of-bag rows"}
-GREATLY = 0.8
 _GREATLY = "0.8 standard deviations, which Cohen calls large, are the least for greatly improved"
+GREATLY = 0.8, "at least", _GREATLY
 _SEPARATES = "a distance of one standard deviation is taken for the least that separates"
-# Share of the mean |SHAP| of a feature up to which a mean is called zero, as in figure 6.
-LOW = 0.1
+_BEFORE_X2 = "in-bag, another feature is expected to be before x2"
+SEPARATES = {
+    "shap_oob_y": (1.0, "at least", _SEPARATES),
+    "shap_inbag_y": (0.0, "at most", _BEFORE_X2),
+}
+# As in figure 6.
 _LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, is called none"
+LOW = *cases.LOW[:2], _LOW
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -43,15 +36,15 @@ def compute(inputs) -> pd.DataFrame:
     """
     names = [*WEIGHTED, *RAW]
     table = pd.concat([cases.summary(inputs, c, names) for c in (POWER, NULL)])
-    measured = {}
+    rows = []
     for variant in MTRY:
-        scores = cases.replications(inputs, POWER, variant, NUMBERS, names)
+        scores = cases.replications(inputs, POWER, variant, cases.NUMBERS, names)
         for name in names:
-            measured[variant, name] = _measured(scores[[name]].to_numpy(), separation, "separation")
-        for name in BEFORE:
-            pair = scores[[name, "shap_oob_y"]].to_numpy()
-            measured[variant, name] |= _measured(pair, _gain, "gain")
-    rows = [{"variant": v, "importance": name, **row} for (v, name), row in measured.items()]
+            row = {"variant": variant, "importance": name}
+            row |= _measured(scores[[name]].to_numpy(), separation, "separation")
+            if name in BEFORE:
+                row |= _measured(scores[[name, "shap_oob_y"]].to_numpy(), _gain, "gain")
+            rows.append(row)
     of_x2 = pd.DataFrame(rows).assign(case=POWER, feature=RELEVANT)
     return table.merge(of_x2, "left", on=["variant", "importance", "case", "feature"])
 
@@ -67,7 +60,7 @@ def separation(scores) -> float:
 
 
 def _separation(means, variances):
-    x2 = FEATURES.index(RELEVANT)
+    x2 = cases.FEATURES.index(RELEVANT)
     distances = (means[x2] - means) / np.sqrt((variances[x2] + variances) / 2)
     return float(np.delete(distances, x2).min())
 
@@ -83,14 +76,11 @@ def draw(table):
     figure.subplots_adjust(left=0.13, right=0.985, bottom=0.14, top=0.87, wspace=0.06, hspace=0.36)
     for line, (importance, name) in zip(axes, WEIGHTED.items(), strict=True):
         for axis, case in zip(line, (POWER, NULL), strict=True):
-            boxes(axis, of(table, importance, case), "0.8")
+            cases.boxes(axis, of(table, importance, case), "0.8")
             cases.finish(axis, RELEVANT if case == POWER else None)
             axis.set_title(f"{case}, {name} rows", loc="left")
         line[0].set_ylabel("mean of y SHAP")
-    for axis in axes[-1]:
-        axis.set_xlabel("feature, number of categories")
-    panels.letter(axes)
-    cases.explain_boxes(figure, table)
+    cases.explain(figure, axes, table)
     figure.suptitle("SHAP weighted by y; categories as numbers, mtry 3 (published)", y=0.96)
     return figure
 
@@ -105,44 +95,28 @@ def statements(table):
             name: _separation(scores["value"].to_numpy(), scores["deviation"].to_numpy() ** 2)
             for name, scores in of_measure.items()
         }
-        measured = "distance of x2 from the nearest other feature in standard deviations, {}"
-        for name, limit, kind, reason in (
-            ("shap_oob_y", 1.0, "at least", _SEPARATES),
-            ("shap_inbag_y", 0.0, "at most", "in-bag, another feature is expected to be before x2"),
-        ):
-            row = rows[name]
-            estimate = _estimate(row, "separation")
-            options = {"reading": reason, "expected": _around(apart[name])}
-            text = measured.format(f"weighted, {WEIGHTED[name]}")
-            yield within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
+        for name, criterion in SEPARATES.items():
+            estimate = _estimate(rows[name], "separation")
+            text = "distance of x2 from the nearest other feature in standard deviations, "
+            text += f"weighted, {WEIGHTED[name]}"
+            place = "s09", f"{WEIGHTED[name]}, {mtry}", text, estimate
+            yield within(*place, *criterion, expected=around(apart[name], cases.ROUNDING))
         for name, before in BEFORE.items():
-            row = rows[name]
-            estimate = _estimate(row, "gain")
+            estimate = _estimate(rows[name], "gain")
             text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
-            gain, most = apart["shap_oob_y"] - apart[name], np.inf
+            low, high = around(apart["shap_oob_y"] - apart[name], cases.ROUNDING)
             if name == "shap_oob":
                 # Leaving in-bag rows out, without weights, does more than the weights.
-                most = apart["shap_oob"] - apart["shap"]
-            options = {"reading": _GREATLY, "expected": _around(gain, most)}
-            name = f"improved over {before}, {mtry}"
-            yield within("s09", name, text, GREATLY, "at least", estimate, **options)
-        yield _null(table, variant, mtry)
-
-
-def _around(value, most=np.inf):
-    """A value up to rounding; nothing if it is more than it can be."""
-    return value - ROUNDING, min(value + ROUNDING, most)
+                high = min(high, apart["shap_oob"] - apart["shap"])
+            place = "s09", f"improved over {before}, {mtry}", text, estimate
+            yield within(*place, *GREATLY, expected=(low, high))
+        # Without signal nothing is left.
+        null, raw = (of(table, name, NULL, variant) for name in ("shap_oob_y", "shap"))
+        errors = null["deviation"] / np.sqrt(null["n"]) / raw["value"]
+        estimate = cases.largest_size(null["value"] / raw["value"], errors)
+        text = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
+        yield within("s09", f"null case, {mtry}", text, estimate, *LOW, possible=cases.NOT_NEGATIVE)
 
 
 def _estimate(row, name):
     return row[name], around(row[name], cases.K * row[f"{name}_error"])
-
-
-def _null(table, variant, mtry):
-    """Without signal nothing is left."""
-    rows, raw = (of(table, name, NULL, variant) for name in ("shap_oob_y", "shap"))
-    errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
-    estimate = cases.largest_size(rows["value"] / raw["value"], errors)
-    measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
-    options = {"reading": _LOW, "possible": NOT_NEGATIVE}
-    return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **options)

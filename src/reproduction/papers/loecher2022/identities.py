@@ -95,18 +95,12 @@ def compute(
 ) -> pd.DataFrame:
     """Largest error of each identity, the counter-examples and the simulated biases.
 
-    Columns: ``part``; ``statement``; ``quantity``; ``data``; ``depth`` (largest; empty if full);
-    ``n``; ``value``. In units of the impurity, which for ``diabetes`` is the variance of a target
-    with variance 1. Parts: ``identity``: largest absolute difference over ``n`` forests; ``size``,
-    the largest number that was compared. ``counter-example``: what the quantity says, on one forest
-    of ``n`` trees. ``canceling``: how much of the contributions is left when those of the trees are
-    added up, mean over ``n`` data sets and its ``standard_error`` over them; and differences of
-    such shares, which are taken on each data set. On the Titanic, shares of PassengerId in the mean
-    absolute contributions of the forest, which cancel, and of its trees. ``alike``: correlations of
-    SHAP values and contributions, on one forest of ``n`` trees. ``simulation``: mean decrease of
-    the score ``quantity`` over ``n`` draws at a useless split with ``n_left`` and ``n_right``
-    out-of-bag rows and P(y = 1) = ``p``, its ``standard_error``, the mean by enumeration of all
-    outcomes, ``exact``, and by the formula, ``expected``. Doubled Gini impurity, per row.
+    ``n`` counts forests, trees of one forest, data sets or draws; ``size`` is the largest number
+    that was compared. In units of the impurity, which for ``diabetes`` is the variance of a target
+    with variance 1. Part ``canceling``: how much of the contributions is left when those of the
+    trees are added up, over data sets. ``simulation``: mean decrease per row of a score, in doubled
+    Gini impurity, at a useless split; ``exact`` by enumeration of all outcomes, ``expected`` by the
+    formula.
     """
     with threads(1):  # small forests: threads would wait for each other
         rows = _measured(n_forests, n_trees, seed)
@@ -121,16 +115,16 @@ def compute(
 
 def cases(seed: int) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
     """Kind of the forest and rows: 2, 3 and 10 classes, Table 1's simulation, and a number."""
-    diabetes = load_diabetes()
-    classes = {
+    by_name = {
         "breast_cancer": scikit_learn.breast_cancer(),
         "wine": scikit_learn.wine(),
         "digits": scikit_learn.digits(rows=500),
         "noisy_features": noisy_features.load(random_state=seed),
     }
-    by_name = {name: ("Classifier", data.X, data.y) for name, data in classes.items()}
+    diabetes = load_diabetes()
     y = (diabetes.target - diabetes.target.mean()) / diabetes.target.std()
-    return by_name | {"diabetes": ("Regressor", diabetes.data, y)}
+    classes = {name: ("Classifier", data.X, data.y) for name, data in by_name.items()}
+    return classes | {"diabetes": ("Regressor", diabetes.data, y)}
 
 
 def _fit(case, n_trees, depth, seed, mtry=3):
@@ -149,38 +143,29 @@ def _measured(n_forests, n_trees, seed):
                 for s, q, error, size in differences(*_fit(case, n_trees, depth, repeat)):
                     found.setdefault((s, q, name, depth), []).append((error, size))
     rows = []
-    for (statement, quantity, name, depth), pairs in found.items():
+    for (statement, quantity, name, depth), pairs in sorted(found.items(), key=lambda p: p[0][0]):
         value, size = np.max(pairs, axis=0)
-        key = {"statement": statement, "quantity": quantity, "data": name, "depth": depth}
-        measured = {"n": n_forests, "value": value, "size": size}
-        rows.append({"part": "identity", **key, **measured})
-    rows.sort(key=lambda row: row["statement"])
+        key = {"part": "identity", "statement": statement, "quantity": quantity, "data": name}
+        rows.append({**key, "depth": depth, "n": n_forests, "value": value, "size": size})
     return rows
 
 
 def _counter_examples(n_trees, seed):
     for name, case in cases(seed).items():
         if case[0] == "Classifier":
-            quantities = counter_example(*_fit(case, n_trees, None, seed))
             key = {"part": "counter-example", "data": name, "n": n_trees}
-            yield from [
-                {**key, "statement": s, "quantity": q, "value": v} for s, q, v in quantities
-            ]
+            for s, q, value in counter_example(*_fit(case, n_trees, None, seed)):
+                yield {**key, "statement": s, "quantity": q, "value": value}
 
 
 def _of_canceling(n_data_sets, n_trees, seed):
-    """Features of the simulation of table 1, by their relevance and numbers of values.
-
-    The features of one data set share its outcomes and its forest, so errors are over data sets.
-    """
+    """Shares by the kind of feature; features of one data set share its outcomes and its forest."""
     for name, measure in (("noisy_features", _of_canceling_on), ("titanic", _of_canceling_of_id)):
         by_kind = pd.DataFrame([measure(r, n_trees) for r in range(seed, seed + n_data_sets)])
         key = {"part": "canceling", "statement": "s21", "data": name, "n": n_data_sets}
-        errors = by_kind.std() / np.sqrt(n_data_sets)
-        yield from [
-            {**key, "quantity": quantity, "value": v.mean(), "standard_error": errors[quantity]}
-            for quantity, v in by_kind.items()
-        ]
+        for quantity, v in by_kind.items():
+            error = v.std() / np.sqrt(n_data_sets)
+            yield {**key, "quantity": quantity, "value": v.mean(), "standard_error": error}
 
 
 def _of_canceling_on(repeat, n_trees):
@@ -214,15 +199,14 @@ def _of_likeness(n_trees, seed):
             continue
         kinds = {}
         if name == "noisy_features":
-            is_relevant = np.isin(
-                np.arange(case[1].shape[1]), noisy_features.load(random_state=seed).relevant
-            )
+            relevant = noisy_features.load(random_state=seed).relevant
+            is_relevant = np.isin(np.arange(case[1].shape[1]), relevant)
             kinds = {RELEVANT: is_relevant, NOISE: ~is_relevant}
         for depth in DEPTHS:
             model, X, _ = _fit(case, n_trees, depth, seed)
             key = {"part": "alike", "statement": "s31", "data": name, "depth": depth, "n": n_trees}
-            quantities = likeness(model, X, kinds)
-            yield from [{**key, "quantity": q, "value": v} for q, v in quantities]
+            for quantity, value in likeness(model, X, kinds):
+                yield {**key, "quantity": quantity, "value": value}
 
 
 def _less(larger, smaller):
@@ -290,11 +274,9 @@ def _of_mdi(forest, model, X, y, trees, cfc):
     yield ("s12", COVARIANCE, values, covariance.sum(axis=1))
     if forest.n_outputs == 2:
         class_1 = _products(forest, X, y, "inbag", output=1)
-        yield from [
-            ("s12", EQ10_TWICE, values, 2 * eq10[:, 1]),
-            ("s12", EQ10_TWICE, values, 2 * class_1),
-            ("s12", COVARIANCE_TWICE, values, 2 * covariance[:, 1]),
-        ]
+        yield ("s12", EQ10_TWICE, values, 2 * eq10[:, 1])
+        yield ("s12", EQ10_TWICE, values, 2 * class_1)
+        yield ("s12", COVARIANCE_TWICE, values, 2 * covariance[:, 1])
 
 
 def _products(forest, X, y, rows, **options):
@@ -306,22 +288,19 @@ def _of_classes(forest, X, y, trees, cfc):
     p_in, p_oob = ([tree.means[kind] for tree in trees] for kind in ("inbag", "oob"))
     # Three classes are enough: the other classes of digits would only take more time.
     for c in range(min(forest.n_outputs, 3)):
-        products = {kind: _products(forest, X, y, kind, output=c) for kind in ("inbag", "oob")}
         yield from _of_eq11(forest, X, y, trees, cfc, c)
         squares = [-(p[:, [c]] ** 2) for p in p_in]
         crossed = [-p[:, [c]] * q[:, [c]] for p, q in zip(p_in, p_oob, strict=True)]
-        for kind, impurity, right, printed, by_nodes in (
-            ("inbag", squares, EQ22, EQ22_PRINTED, EQ22_NODES),
-            ("oob", crossed, EQ23, EQ23_PRINTED, EQ23_NODES),
+        # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
+        for kind, impurity, n, right, printed, by_nodes in (
+            ("inbag", squares, len(y), EQ22, EQ22_PRINTED, EQ22_NODES),
+            ("oob", crossed, 1, EQ23, EQ23_PRINTED, EQ23_NODES),
         ):
-            by_rows = _decrease(trees, impurity, kind)
-            yield ("s17", right, products[kind], by_rows)
-            # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
-            n = len(y) if kind == "inbag" else 1
-            unweighted = _decrease(trees, impurity, kind, weighted=False) / n
-            yield ("s17", printed, products[kind], unweighted)
+            products = _products(forest, X, y, kind, output=c)
+            yield ("s17", right, products, _decrease(trees, impurity, kind))
+            yield ("s17", printed, products, _decrease(trees, impurity, kind, weighted=False) / n)
             nodes = [_by_rows.products_a_node(tree, kind)[:, c] for tree in trees]
-            yield ("s17", by_nodes, products[kind], np.mean(nodes, axis=0) / n)
+            yield ("s17", by_nodes, products, np.mean(nodes, axis=0) / n)
     yield from _of_ufi(forest, X, y, trees, cfc)
 
 
@@ -333,20 +312,16 @@ def _decrease(trees, impurities, kind, **options):
 
 def _of_eq11(forest, X, y, trees, cfc, c):
     """Eq. 11 is Eq. 10 over the mean of y, which differs by tree."""
+    pairs = list(zip(trees, cfc, strict=True))
     for kind in ("inbag", "oob"):
-        ten, eleven, share = [], [], []
-        for tree, f in zip(trees, cfc, strict=True):
-            ten.append(_by_rows.eq10(tree, f, kind)[:, c])
-            eleven.append(_by_rows.eq11(tree, f, kind)[:, c])
-            share.append([np.average(tree.targets[:, c], weights=tree.times[kind])])
-        ten, eleven, share = map(np.array, (ten, eleven, share))
+        ten = np.array([_by_rows.eq10(*pair, kind)[:, c] for pair in pairs])
+        eleven = np.array([_by_rows.eq11(*pair, kind)[:, c] for pair in pairs])
+        share = np.array([[np.average(t.targets[:, c], weights=t.times[kind])] for t in trees])
         kernel = _products(forest, X, y, kind, output=c, divide_by="targets")
-        yield from [
-            ("s13", EQ11, share * eleven, ten),
-            ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0)),
-            ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0)),
-            ("s13", EQ11_FACTOR, (ten / share).mean(axis=0), ten.mean(axis=0)),
-        ]
+        yield ("s13", EQ11, share * eleven, ten)
+        yield ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0))
+        yield ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0))
+        yield ("s13", EQ11_FACTOR, (ten / share).mean(axis=0), ten.mean(axis=0))
 
 
 def _of_ufi(forest, X, y, trees, cfc):
@@ -354,27 +329,22 @@ def _of_ufi(forest, X, y, trees, cfc):
     pg = [_by_rows.pg_051(tree) for tree in trees]
     zhou_hooker = [_by_rows.zhou_hooker(tree) for tree in trees]
     by_ufi = _decrease(trees, zhou_hooker, "inbag", needs_outside=True)
-    by_inbag = _decrease(trees, pg, "inbag", needs_outside=True)
-    by_oob = _decrease(trees, pg, "oob")
     by_cfc = _mean(lambda tree, f: _by_rows.eq10(tree, f, "oob"), trees, cfc).sum(axis=1)
     ours = penalized_gini.importances(forest, X, y, ("ufi", "mdi_oob"))
     unbiased, products = ufi.ufi(forest, X, y).values, _products(forest, X, y, "oob")
     return [
         ("s15", UFI, unbiased, by_ufi),
-        ("s15", UFI_PG, unbiased, by_inbag),
+        ("s15", UFI_PG, unbiased, _decrease(trees, pg, "inbag", needs_outside=True)),
         ("s15", UFI_PG, ours["ufi"].values, by_ufi),
         ("s15", OOB_KERNEL, products, by_cfc),
-        ("s15", OOB_PG, products, by_oob),
+        ("s15", OOB_PG, products, _decrease(trees, pg, "oob")),
         ("s15", PG_OOB, ours["mdi_oob"].values, by_cfc),
     ]
 
 
 def sides_of_eq9(cfc) -> tuple[np.ndarray, np.ndarray]:
     """Sums over the rows of |mean over the trees of f_T| and of the mean over them of |f_T|."""
-    left_side, right_side = (
-        np.abs(f).sum(axis=0) for f in (np.mean(cfc, axis=0), np.mean(np.abs(cfc), axis=0))
-    )
-    return left_side, right_side
+    return np.abs(np.mean(cfc, axis=0)).sum(axis=0), np.mean(np.abs(cfc), axis=0).sum(axis=0)
 
 
 def contributions_of(model, X, y) -> list[np.ndarray]:
@@ -384,8 +354,8 @@ def contributions_of(model, X, y) -> list[np.ndarray]:
 
 def left_over(model, X, y) -> np.ndarray:
     """Share of the contributions that remains when those of the trees are added up, section 7."""
-    left_side, right_side = sides_of_eq9(contributions_of(model, X, y))
-    return np.divide(left_side, right_side, out=np.ones_like(right_side), where=right_side > 0)
+    left, right = sides_of_eq9(contributions_of(model, X, y))
+    return np.divide(left, right, out=np.ones_like(right), where=right > 0)
 
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:
@@ -403,7 +373,7 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
     products = _mean(lambda tree, f: _by_rows.eq10(tree, f, "oob").sum(axis=1), trees, cfc)
     squares = [-(tree.means["inbag"] ** 2).sum(axis=1, keepdims=True) for tree in trees]
     by_rows = 2 * products - _decrease(trees, squares, "oob")
-    quantities = [
+    return [
         ("s14", "PG(1,2) - MDI-oob", np.abs(pg_12 - theirs).max()),
         ("s14", "PG(1,2) / 2 - MDI-oob", np.abs(pg_12 / 2 - theirs).max()),
         ("s14", BEST, _from_best_multiple(pg_12, theirs)),
@@ -415,7 +385,6 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
         ("s15", "UFI - MDI-oob", np.abs(unbiased - theirs).max()),
         ("s15", "correlation of UFI and MDI-oob", np.corrcoef(unbiased, theirs)[0, 1]),
     ]
-    return [(s, q, float(v)) for s, q, v in quantities]
 
 
 def _from_best_multiple(score, other):
@@ -431,17 +400,16 @@ def likeness(model, X, kinds) -> list[tuple[str, float]]:
         explain(forest, X, output=forest.n_outputs - 1).values[:, :, 0]
         for explain in (tree_shap.attribute, saabas.attribute)
     ]
-    means = [np.abs(values).mean(axis=0) for values in scores]
-    of_kinds = [
-        (f"{ALIKE_ROWS}, {kind}", [values[:, features].ravel() for values in scores])
-        for kind, features in kinds.items()
-    ]
-    pairs = [(ALIKE_ROWS, [values.ravel() for values in scores]), (ALIKE_MEANS, means), *of_kinds]
-    return [(quantity, float(np.corrcoef(*pair)[0, 1])) for quantity, pair in pairs]
+    pairs = {ALIKE_ROWS: [values.ravel() for values in scores]}
+    pairs[ALIKE_MEANS] = [np.abs(values).mean(axis=0) for values in scores]
+    for kind, features in kinds.items():
+        pairs[f"{ALIKE_ROWS}, {kind}"] = [values[:, features].ravel() for values in scores]
+    return [(quantity, float(np.corrcoef(*pair)[0, 1])) for quantity, pair in pairs.items()]
 
 
 # (statement, variant): what is measured; the quantities of which the largest difference decides; of
 # an equation that is wrong in print, the quantity by which the cause on file predicts it.
+_UNWEIGHTED = "largest error without the weight of the node"
 IDENTITIES = {
     ("s12", "MDI"): (
         "largest error of MDI = Eq. 10 = covariance, twice it for one class of two",
@@ -479,16 +447,8 @@ IDENTITIES = {
         [EQ11_PRINTED],
         EQ11_FACTOR,
     ),
-    ("s17", "Eq. 22 as printed"): (
-        "largest error without the weight of the node",
-        [EQ22_PRINTED],
-        EQ22_NODES,
-    ),
-    ("s17", "Eq. 23 as printed"): (
-        "largest error without the weight of the node",
-        [EQ23_PRINTED],
-        EQ23_NODES,
-    ),
+    ("s17", "Eq. 22 as printed"): (_UNWEIGHTED, [EQ22_PRINTED], EQ22_NODES),
+    ("s17", "Eq. 23 as printed"): (_UNWEIGHTED, [EQ23_PRINTED], EQ23_NODES),
 }
 READINGS = {
     ("s22", "mean of all rows"): "the global mean is read as that of all rows of the data",
@@ -504,43 +464,31 @@ def statements(table):
     """s12 to s17, s22, s23, s30; of s13 the identity; of s21 that contributions cancel; s31."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
     for key, (measured, quantities, *predicted) in IDENTITIES.items():
-        reading = {"reading": READINGS[key]} if key in READINGS else {}
         yield finding(
             *(*key, measured, identity[quantities].max(), ROUNDING),
+            reading=READINGS.get(key, ""),
             beside=key in PROVED,
             possible=ERROR,
             expected=around(identity[predicted[0]], ROUNDING) if predicted else None,
-            **reading,
         )
-    yield _of_missingness(identity[UNTESTED])
-    yield from _of_equivalence(table[table["part"] == "counter-example"])
-    yield from _of_noise(table[table["part"] == "canceling"])
-    yield from _of_alike(table[table["part"] == "alike"])
-    yield from _of_bias(table[table["part"] == "simulation"])
-
-
-def _of_missingness(largest):
-    """s30: a value that is not 0 would violate missingness; by the theory of TreeSHAP none is."""
+    # A value that is not 0 would violate missingness; by the theory of TreeSHAP none is.
     measured = "largest |SHAP| of a feature that a tree does not test"
-    options = {"possible": ERROR, "expected": around(0.0, ROUNDING)}
-    place = ("s30", "features that a tree does not test", measured, largest, ROUNDING, "at least")
-    return finding(*place, **options, identity=True)
-
-
-def _of_equivalence(table):
-    """s14 as section 6 has it: PG(1, 2) and MDI-oob, whatever factor lies between them."""
+    place = ("s30", "features that a tree does not test", measured, identity[UNTESTED], ROUNDING)
+    options = {"possible": ERROR, "expected": around(0.0, ROUNDING), "identity": True}
+    yield finding(*place, "at least", **options)
+    # Of PG(1, 2) and MDI-oob, whatever factor lies between them.
+    counter_examples = table[table["part"] == "counter-example"]
     for name in COUNTER_EXAMPLES:
-        value = table[table["data"] == name].set_index("quantity")["value"]
-        residual = value[BEST]
-        options = {
-            "possible": ERROR,
-            "expected": around(value[BEST_PREDICTED], ROUNDING),
-        }
+        value = counter_examples[counter_examples["data"] == name].set_index("quantity")["value"]
         measured = "largest difference of MDI-oob and the multiple of PG(1,2) that fits best; "
         measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
         measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
-        variant = f"section 6, {name}"
-        yield finding("s14", variant, measured, residual, ROUNDING, **options)
+        place = ("s14", f"section 6, {name}", measured, value[BEST], ROUNDING)
+        expected = around(value[BEST_PREDICTED], ROUNDING)
+        yield finding(*place, possible=ERROR, expected=expected)
+    yield from _of_noise(table[table["part"] == "canceling"])
+    yield from _of_alike(table[table["part"] == "alike"])
+    yield from _of_bias(table[table["part"] == "simulation"])
 
 
 def _of_noise(table):
@@ -557,10 +505,9 @@ def _of_noise(table):
         difference, width = row["value"], K * row["standard_error"]
         of = "data sets" if row["data"] == "noisy_features" else "forests"
         measured = f"{beginning}{name}; {K:.0f} standard errors over {row['n']} {of}"
-        options = {"basis": "monte-carlo", "interval": around(difference, width)}
-        options["possible"] = (-1.0, 1.0)
-        variant = f"canceling, {variant}"
-        yield finding("s21", variant, measured, difference, 0.0, "at least", **options)
+        options = {"interval": around(difference, width), "possible": (-1.0, 1.0)}
+        place = ("s21", f"canceling, {variant}", measured, difference, 0.0, "at least")
+        yield finding(*place, basis="monte-carlo", **options)
 
 
 def _of_alike(table):
@@ -570,18 +517,15 @@ def _of_alike(table):
     least = full.loc[full["quantity"] == ALIKE_MEANS, "value"].min()
     measured = "smallest correlation of mean |SHAP| and mean |CFC| over the features of a data set"
     yield finding("s31", "features", measured, least, VERY_HIGH, "at least", **options)
+    measured = "correlation of SHAP and CFC over all rows and features"
     for name, rows in full.groupby("data", sort=False):
         value = rows.set_index("quantity")["value"]
-        measured = "correlation of SHAP and CFC over all rows and features"
-        own = dict(options)
+        expected = None
         if name == "noisy_features":
             # Between that of noise, which deep trees fit, and that of what tells y.
-            own["expected"] = tuple(value[f"{ALIKE_ROWS}, {kind}"] for kind in (NOISE, RELEVANT))
-        yield finding(
-            *("s31", f"rows, {name}", measured, value[ALIKE_ROWS], VERY_HIGH),
-            "at least",
-            **own,
-        )
+            expected = tuple(value[f"{ALIKE_ROWS}, {kind}"] for kind in (NOISE, RELEVANT))
+        place = ("s31", f"rows, {name}", measured, value[ALIKE_ROWS], VERY_HIGH, "at least")
+        yield finding(*place, expected=expected, **options)
 
 
 def _of_bias(table):
@@ -589,22 +533,18 @@ def _of_bias(table):
     raw, hat = (table[table["quantity"] == score] for score in _useless_split.SCORES)
     has_single = hat[["n_left", "n_right"]].min(axis=1) == 1
     simulated = f"; standard errors of {table['n'].max()} draws"
-    single = hat[has_single]
+    single, words = hat[has_single], "largest distance of the mean from"
     bias = (single["expected"] / single["standard_error"]).max()
-    predicted = {"with correction, a child of one row": around(bias, DEVIATION)}
-    words = "largest distance of the mean from"
+    of_single = {"reading": _useless_split.SINGLE_CHILD, "expected": around(bias, DEVIATION)}
     each = "the same from sigma^2 / N for each such child"
-    for variant, rows, formula, measured in (
-        ("without correction", raw, raw["expected"], f"{words} sigma^2 / N"),
-        ("with correction", hat[~has_single], 0.0, f"{words} 0"),
-        ("with correction, a child of one row", single, 0.0, f"{words} 0"),
-        ("size of that bias", single, single["expected"], each),
+    for variant, rows, formula, measured, predicted in (
+        ("without correction", raw, raw["expected"], f"{words} sigma^2 / N", {}),
+        ("with correction", hat[~has_single], 0.0, f"{words} 0", {}),
+        ("with correction, a child of one row", single, 0.0, f"{words} 0", of_single),
+        ("size of that bias", single, single["expected"], each, {}),
     ):
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
-        options = {"basis": "monte-carlo", "reason": _DEVIATION, "possible": ERROR}
-        options["expected"] = predicted.get(variant)
-        if variant in predicted:
-            options |= {"reading": _useless_split.SINGLE_CHILD}
+        options = {"basis": "monte-carlo", "reason": _DEVIATION, "possible": ERROR, **predicted}
         yield finding("s16", variant, measured + simulated, distance, DEVIATION, **options)
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"

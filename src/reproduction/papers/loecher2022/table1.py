@@ -32,16 +32,15 @@ PG = {
 }
 SHAP = ("shap", "shap_inbag", "shap_oob")
 PRINTED = {
-    "published": {
-        **{score: (FORESTS, name) for score, name in PG.items()},
-        **{name: (SHAP_FORESTS, name) for name in SHAP},
+    variant: {
+        **{score: (FORESTS, f"{name}{splits}") for score, name in PG.items()},
+        **{name: (forests_of_shap, name) for name in SHAP},
         **{score: (FORESTS, name) for score, name in _PLAIN.items()},
-    },
-    "described": {
-        **{score: (FORESTS, f"{name}_all_splits") for score, name in PG.items()},
-        **{name: (FORESTS, name) for name in SHAP},
-        **{score: (FORESTS, name) for score, name in _PLAIN.items()},
-    },
+    }
+    for variant, splits, forests_of_shap in (
+        ("published", "", SHAP_FORESTS),
+        ("described", "_all_splits", FORESTS),
+    )
 }
 EXTRA_SCORES = {
     "pg_oob(1,2)": (FORESTS, "pg_12"),
@@ -81,18 +80,13 @@ _COMPETITIVE = (
 
 
 def compute(inputs, recorded=None) -> pd.DataFrame:
-    """Mean AUC of every score.
+    """Mean AUC of every score. The author's program pools all replications into one curve instead.
 
-    The author's program pools the scores of all replications into one curve instead.
-
-    Columns: ``variant``; ``score``; ``value``, mean AUC; ``error``, its standard error;
-    ``deviation`` over the replications; ``n``; ``standard_error`` of the difference from print,
-    whose replications spread alike; ``first_ten`` and ``first_ten_error``; ``author``, what the
-    scores that the author stored give; ``predicted_low`` and ``predicted_high``, between which the
-    causes on file put the area, see `_predicted`; and, within the replications, with their standard
-    errors: the lead of PGhat(0.5, 1) over the score, among all features (``lead``, ``lead_error``)
-    and the first ten (``lead_first_ten``, ...), and how far PGhat(1, 0) is behind the score
-    (``behind``, ``behind_error``).
+    ``standard_error`` is of the difference from print, whose replications spread alike;
+    ``first_ten`` is among the first ten features; ``author`` is what the scores that the author
+    stored give; between ``predicted_low`` and ``predicted_high`` the causes on file put the area,
+    see `_predicted`. Within the replications: ``lead`` of PGhat(0.5, 1) over the score, and how far
+    PGhat(1, 0) is ``behind`` it.
     """
     pivoted = {
         name: rows.pivot(index="repeat", columns=["among", "importance"], values="value")
@@ -137,13 +131,13 @@ def _measured(areas, score):
     deviation = areas[ALL][score].std()
     row = {"value": value, "error": error, "deviation": deviation, "n": n}
     row |= {"standard_error": np.hypot(error, deviation / np.sqrt(PRINTED_REPLICATIONS))}
-    row["first_ten"], row["first_ten_error"], _ = _mean(areas[FIRST][score])
-    for name, n, ahead, after in (
-        ("lead", ALL, WINNER, score),
-        ("lead_first_ten", FIRST, WINNER, score),
-        ("behind", ALL, score, SIMPLE),
+    for name, values in (
+        ("first_ten", areas[FIRST][score]),
+        ("lead", areas[ALL][WINNER] - areas[ALL][score]),
+        ("lead_first_ten", areas[FIRST][WINNER] - areas[FIRST][score]),
+        ("behind", areas[ALL][score] - areas[ALL][SIMPLE]),
     ):
-        row[name], row[f"{name}_error"], _ = _mean(areas[n][ahead] - areas[n][after])
+        row[name], row[f"{name}_error"], _ = _mean(values)
     return row
 
 
@@ -152,30 +146,37 @@ def statements(table):
     for variant in PRINTED:
         rows = table[table["variant"] == variant].set_index("score")
         rivals = rows.loc[[score for score in PRINTED[variant] if score != WINNER]]
-        for among, column in (("all features", "lead"), ("first ten features", "lead_first_ten")):
+        for among, column, area in (
+            ("all features", "lead", "value"),
+            ("first ten features", "lead_first_ten", "first_ten"),
+        ):
             values, errors = rivals[column], rivals[f"{column}_error"]
-            interval = ((values - K * errors).min(), (values + K * errors).min())
             measured = f"smallest lead of PGhat(0.5, 1) over the other nine, {among}{_ERRORS}"
-            # The table is of all features.
-            options = {"basis": "monte-carlo", "interval": interval, "beside": column != "lead"}
             # By the areas: those among the ten have no noise with many values to push down.
-            area = "value" if column == "lead" else "first_ten"
             low, high = around(rows.loc[WINNER, area] - rivals[area].max(), ROUNDING)
-            options["expected"] = (low, high if column == "lead" else min(high, 0.0))
-            options["possible"] = (-1.0, 1.0)
-            name = f"{variant}, {among}"
-            yield finding("s10", name, measured, values.min(), 0.0, "at least", **options)
+            place = ("s10", f"{variant}, {among}", measured, values.min(), 0.0, "at least")
+            yield finding(
+                *place,
+                basis="monte-carlo",
+                interval=((values - K * errors).min(), (values + K * errors).min()),
+                beside=column != "lead",  # the table is of all features
+                expected=(low, high if column == "lead" else min(high, 0.0)),
+                possible=(-1.0, 1.0),
+            )
         values, errors = (rows.loc[list(COMPETITORS), f"behind{end}"] for end in ("", "_error"))
-        interval = ((values - K * errors).max(), (values + K * errors).max())
         measured = f"largest lead of MDA, SHAP or AIR over PGhat(1, 0){_ERRORS}"
-        options = {"reading": _COMPETITIVE, "interval": interval}
-        options["possible"] = (-1.0, 1.0)
         best, simple = rows.loc[list(COMPETITORS), "value"].max(), rows.loc[SIMPLE]
-        options["expected"] = around(best - simple["value"], ROUNDING)
+        expected = around(best - simple["value"], ROUNDING)
         if variant == "described":
             # PGhat(1, 0) loses what its dropped splits take away.
-            options["expected"] = (best - simple["predicted_high"], best - simple["predicted_low"])
-        yield finding("s11", variant, measured, values.max(), COMPETITIVE, **options)
+            expected = (best - simple["predicted_high"], best - simple["predicted_low"])
+        yield finding(
+            *("s11", variant, measured, values.max(), COMPETITIVE),
+            reading=_COMPETITIVE,
+            interval=((values - K * errors).max(), (values + K * errors).max()),
+            expected=expected,
+            possible=(-1.0, 1.0),
+        )
     yield _of_mtry(table)
 
 
@@ -184,27 +185,26 @@ def _of_mtry(table):
     rows = table[table["variant"] == "published"].set_index("score")
     areas = {cell["score"]: float(text) for cell, text in printed("loecher2022", "table1")}
     expected = np.array([areas[score] for score in OF_MTRY_2])
-
-    def distance(scores):
-        part = rows.loc[scores]
-        return float(((part["value"] - expected) ** 2 / part["standard_error"] ** 2).sum())
-
-    difference = distance([f"{score}, mtry 2" for score in OF_MTRY_2]) - distance([*OF_MTRY_2])
+    distances, most = [], []
+    for mtry in (", mtry 2", ""):
+        part = rows.loc[[f"{score}{mtry}" for score in OF_MTRY_2]]
+        weights = part["standard_error"] ** 2
+        distances.append(float(((part["value"] - expected) ** 2 / weights).sum()))
+        # Areas, and so their distances, are 0 to 1.
+        most.append(float((1 / weights).sum()))
     measured = (
         "squared distances of the printed areas of PG and MDI from ours, in squared standard "
     )
     measured += "errors: those with mtry 2 less those with mtry 3"
-    # Areas, and so their distances, are 0 to 1.
-    most = [
-        float((1 / rows.loc[scores, "standard_error"] ** 2).sum())
-        for scores in ([f"{score}, mtry 2" for score in OF_MTRY_2], [*OF_MTRY_2])
-    ]
-    options = {"reading": _TWENTY}
-    options["interval"] = around(difference, TWENTY_TO_ONE)
-    options["possible"] = (-most[1], most[0])
-    # Each printed area is within the errors of ours with either mtry.
-    options["expected"] = around(0.0, len(OF_MTRY_2) * K**2)
-    return finding("s25", "table 1, mtry", measured, difference, 0.0, "at most", **options)
+    difference = distances[0] - distances[1]
+    return finding(
+        *("s25", "table 1, mtry", measured, difference, 0.0),
+        reading=_TWENTY,
+        interval=around(difference, TWENTY_TO_ONE),
+        possible=(-most[1], most[0]),
+        # Each printed area is within the errors of ours with either mtry.
+        expected=around(0.0, len(OF_MTRY_2) * K**2),
+    )
 
 
 def _mean(values):

@@ -2,9 +2,9 @@
 
 One output of one tree, in plain Python, with whatever numbers the tree is made of: floats, or
 `Fraction` for no rounding at all. Indices run from 1 as printed, so element i of the path m is
-``m[i - 1]``; nodes and features are numbered from 0. Every function adds its elementary steps to a
-`Counter`: ``"G"``, calls of G in Algorithm 1; ``"loop"``, passes through the loops of EXTEND and
-UNWIND in Algorithm 2. They depend on the trees and rows alone, not on a clock.
+``m[i - 1]``; nodes and features are numbered from 0. Functions add their elementary steps to a
+`Counter`, if they are given one: ``"G"``, calls of G in Algorithm 1; ``"loop"``, passes through the
+loops of EXTEND and UNWIND in Algorithm 2. They depend on the trees and rows alone, not on a clock.
 
 Misprints, and what is right (docs/theory/tree_shap.md shows them; a test puts each one back in,
 and it divides by zero, runs out of m or gives other values):
@@ -46,6 +46,17 @@ class Tree:
     r: list
     d: list
 
+    def child(self, j, x) -> int:
+        """The child of node j to which a row goes."""
+        return self.a[j] if x[self.d[j]] <= self.t[j] else self.b[j]
+
+    def tests(self, x):
+        """Inner nodes on the path of a row, from the root."""
+        j = 0
+        while self.v[j] is INTERNAL:
+            yield j
+            j = self.child(j, x)
+
     @property
     def n_leaves(self) -> int:
         """L."""
@@ -81,22 +92,23 @@ def trees_of(forest, output: int = 0, number=float) -> list[Tree]:
     return trees
 
 
-def expvalue(x, S, tree: Tree, steps: Counter):
+def expvalue(x, S, tree: Tree, steps: Counter | None = None):
     """Algorithm 1: E[f(x) | x_S], unknown splits averaged by cover."""
-    v, a, b, t, r, d = tree.v, tree.a, tree.b, tree.t, tree.r, tree.d
+    steps = Counter() if steps is None else steps
+    v, a, b, r, d = tree.v, tree.a, tree.b, tree.r, tree.d
 
     def g(j, w):
         steps["G"] += 1
         if v[j] is not INTERNAL:
             return w * v[j]
         if d[j] in S:
-            return g(a[j], w) if x[d[j]] <= t[j] else g(b[j], w)
+            return g(tree.child(j, x), w)
         return g(a[j], w * r[a[j]] / r[j]) + g(b[j], w * r[b[j]] / r[j])
 
     return g(0, 1)
 
 
-def shapley_by_subsets(x, tree: Tree, steps: Counter) -> list:
+def shapley_by_subsets(x, tree: Tree, steps: Counter | None = None) -> list:
     """Eq. 2 with Algorithm 1, which is called once for each of the 2^M subsets; phi by feature."""
     return shapley(len(x), lambda S: expvalue(x, S, tree, steps))
 
@@ -127,9 +139,10 @@ class _Element:
         return _Element(self.d, self.z, self.o, self.w)
 
 
-def tree_shap(x, tree: Tree, steps: Counter) -> list:
+def tree_shap(x, tree: Tree, steps: Counter | None = None) -> list:
     """Algorithm 2, TS(x, tree): phi by feature in polynomial time."""
-    v, a, b, t, r, d = tree.v, tree.a, tree.b, tree.t, tree.r, tree.d
+    steps = Counter() if steps is None else steps
+    v, a, b, r, d = tree.v, tree.a, tree.b, tree.r, tree.d
     phi = [0] * len(x)
     one = r[0] / r[0]
 
@@ -141,7 +154,8 @@ def tree_shap(x, tree: Tree, steps: Counter) -> list:
                 m_i = m[i - 1]
                 phi[m_i.d] += w * (m_i.o - m_i.z) * v[j]
         else:
-            h, c = (a[j], b[j]) if x[d[j]] <= t[j] else (b[j], a[j])
+            h = tree.child(j, x)
+            c = b[j] if h == a[j] else a[j]
             i_z = i_o = one
             k = _find_first(m, d[j])
             if k is not None:

@@ -4,31 +4,22 @@ As in the figure's caption the data set matches the model perfectly: the rows ar
 leaves as the covers say, and the label of a row is the value of its leaf.
 """
 
-from collections import Counter
-from fractions import Fraction
-
-from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, shapley
+from reproduction.papers.lundberg2017 import _algorithms
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
 
 
 def path_output(x, tree: Tree) -> list:
     """The path method for the output (Saabas): changes of the expectation along the path of x."""
     mean, _ = _moments(tree)
-    phi, j = [0] * len(x), 0
-    while tree.v[j] is INTERNAL:
-        child = tree.a[j] if x[tree.d[j]] <= tree.t[j] else tree.b[j]
-        phi[tree.d[j]] += mean[child] - mean[j]
-        j = child
+    phi = [0] * len(x)
+    for j in tree.tests(x):
+        phi[tree.d[j]] += mean[tree.child(j, x)] - mean[j]
     return phi
-
-
-def shap_output(x, tree: Tree) -> list:
-    """SHAP values of the output: Eq. 2 with Algorithm 1."""
-    return shapley(len(x), lambda S: expvalue(x, S, tree, Counter()))
 
 
 def mean_absolute_shap(rows, tree: Tree) -> list:
     """Mean of the absolute SHAP values over rows that stand for equal shares of the data."""
-    values = [shap_output(x, tree) for x in rows]
+    values = [_algorithms.shapley_by_subsets(x, tree) for x in rows]
     return [sum(map(abs, column)) / len(rows) for column in zip(*values, strict=True)]
 
 
@@ -46,24 +37,14 @@ def path_gain(M: int, tree: Tree) -> list:
 def gain_game(rows, tree: Tree):
     """v(S), the drop of the mean squared error over the rows when the features of S are known."""
     M = len(rows[0])
-    label = [expvalue(x, range(M), tree, Counter()) for x in rows]
-    mean = expvalue(rows[0], (), tree, Counter())
+    label = [_algorithms.expvalue(x, range(M), tree) for x in rows]
+    mean = _algorithms.expvalue(rows[0], (), tree)
 
     def error(S):
-        expected = [expvalue(x, S, tree, Counter()) for x in rows] if S else [mean] * len(rows)
+        expected = [_algorithms.expvalue(x, S, tree) for x in rows] if S else [mean] * len(rows)
         return sum((y - e) ** 2 for y, e in zip(label, expected, strict=True)) / len(rows)
 
     return lambda S: error(()) - error(S)
-
-
-def shap_gain(rows, tree: Tree) -> list:
-    """SHAP values of the gain: Eq. 2 of `gain_game`."""
-    return shapley(len(rows[0]), gain_game(rows, tree))
-
-
-def split_count(M: int, tree: Tree) -> list[Fraction]:
-    """Number of nodes that test each feature."""
-    return [Fraction(tree.d.count(i)) for i in range(M)]
 
 
 def _moments(tree):

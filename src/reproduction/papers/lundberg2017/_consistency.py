@@ -14,10 +14,14 @@ All numbers are whole ones or halves, quarters, ... of such, so float64 rounds n
 2^k integers, and Shapley values times M!.
 """
 
+from fractions import Fraction
 from itertools import combinations
 from math import factorial
 
 import numpy as np
+
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, NOTHING, Tree
+from reproduction.papers.lundberg2017._attributions import path_gain, path_output
 
 # Leaves are drawn from -LARGEST .. LARGEST.
 LARGEST = 8
@@ -27,47 +31,66 @@ def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
     """Pairs in which the attribution of feature 0 falls, by task and method."""
     rng = np.random.default_rng([seed, M])
     counts = {}
-    for task, game in (("output", output_game), ("gain", gain_game)):
-        first, second = pairs(rng, M, n_pairs, game)
-        before, after = shapley(game(first), M), shapley(game(second), M)
+    for task, game, path in (
+        ("output", output_game, lambda tree: path_output((1,) * M, tree)[0]),
+        ("gain", gain_game, lambda tree: path_gain(M, tree)[0]),
+    ):
+        pair = pairs(rng, M, n_pairs, game)
+        before, after = (shapley(game(f), M) for f in pair)
         counts[task, "SHAP"] = int((after < before).sum())
-        trees = [[Orders.draw(rng, M) for _ in range(n_pairs)] for _ in range(2)]
-        measure = {"output": path_output, "gain": path_gain}[task]
-        changes = [
-            measure(g, new_order) - measure(f, old_order)
-            for f, g, old_order, new_order in zip(first, second, *trees, strict=True)
-        ]
-        counts[task, "path"] = int(sum(c < 0 for c in changes))
+        orders = [[draw_order(rng, range(M)) for _ in range(n_pairs)] for _ in range(2)]
+        before, after = (
+            [
+                path(cube_tree(f, np.ones_like(f), order, float))
+                for f, order in zip(*of, strict=True)
+            ]
+            for of in zip(pair, orders, strict=True)
+        )
+        counts[task, "path"] = sum(b < a for a, b in zip(before, after, strict=True))
     return counts
 
 
-class Orders:
-    """The feature that each node of a complete tree tests: `feature`, and the subtrees 0 and 1."""
+def draw_order(rng, features) -> tuple | None:
+    """A feature for each node of a complete tree: (feature, (order below 0, order below 1))."""
+    if not features:
+        return None
+    j = features[int(rng.integers(len(features)))]
+    remaining = [k for k in features if k != j]
+    return j, tuple(draw_order(rng, remaining) for _ in range(2))
 
-    def __init__(self, feature, below):
-        self.feature, self.below = feature, below
 
-    @classmethod
-    def draw(cls, rng, M, features=None):
-        """At each node, draw one of the features not yet tested above it, with equal chances."""
-        features = tuple(range(M)) if features is None else features
-        if not features:
-            return None
-        j = features[int(rng.integers(len(features)))]
-        remaining = tuple(k for k in features if k != j)
-        return cls(j, [cls.draw(rng, M, remaining) for _ in range(2)])
+def cube_tree(f, rows, order, number=Fraction) -> Tree:
+    """A complete tree of a function on a cube; covers are the rows at the corners below."""
+    nodes = []
+
+    def lay(order, known):
+        index = len(nodes)
+        nodes.append(None)
+        place = tuple(known.get(j, slice(None)) for j in range(f.ndim))
+        cover = number(rows[place].sum().item())
+        if order is None:
+            nodes[index] = (number(f[place].item()), NOTHING, NOTHING, cover, NOTHING)
+        else:
+            j, below = order
+            a, b = (lay(below[v], {**known, j: v}) for v in (0, 1))
+            nodes[index] = (INTERNAL, a, b, cover, j)
+        return index
+
+    lay(order, {})
+    v, a, b, r, d = map(list, zip(*nodes, strict=True))
+    return Tree(v, a, b, [0.5] * len(v), r, d)
 
 
 def output_game(f) -> dict[tuple, np.ndarray]:
     """E[f | x_S] at x = (1, ..., 1) of each cube (n, 2, ..., 2), by S."""
     M = f.ndim - 1
-    return {S: _mean(f, S)[(slice(None), *_ones(M, S))] for S in _subsets(M)}
+    at_one = {S: tuple(1 if j in S else 0 for j in range(M)) for S in subsets(M)}
+    return {S: _mean(f, S)[(slice(None), *place)] for S, place in at_one.items()}
 
 
 def gain_game(f) -> dict[tuple, np.ndarray]:
     """Drop of the mean squared error when S is known: the variance of E[f | x_S], by S."""
-    M = f.ndim - 1
-    means = {S: _mean(f, S).reshape(len(f), -1) for S in _subsets(M)}
+    means = {S: _mean(f, S).reshape(len(f), -1) for S in subsets(f.ndim - 1)}
     return {S: (m**2).mean(axis=1) - means[()][:, 0] ** 2 for S, m in means.items()}
 
 
@@ -77,52 +100,22 @@ def shapley(v, M) -> np.ndarray:
     return sum(w * (v[0, *S] - v[S]) for S, w in weight.items())
 
 
-def path_output(f, tree) -> float:
-    """Path attribution of feature 0 to f(1, ..., 1): the step of the mean where 0 is tested."""
-    known = {}
-    while tree.feature != 0:
-        known[tree.feature] = 1
-        tree = tree.below[1]
-    return _at(f, {**known, 0: 1}).mean() - _at(f, known).mean()
-
-
-def path_gain(f, tree, known=()) -> float:
-    """Path attribution of feature 0 to the gain: the sum over the nodes that test it."""
-    if tree is None:
-        return 0.0
-    j = tree.feature
-    sides = [(*known, (j, value)) for value in (0, 1)]
-    if j == 0:
-        low, high = (_at(f, dict(side)).mean() for side in sides)
-        return 0.5 ** len(known) * ((high - low) / 2) ** 2
-    return sum(path_gain(f, tree.below[value], sides[value]) for value in (0, 1))
-
-
 def pairs(rng, M, n_pairs, game):
     """Draw functions and keep the pairs in which feature 0 matters more in the second."""
     kept_pairs = []
     while sum(len(f) for f, _ in kept_pairs) < n_pairs:
         f, g = rng.integers(-LARGEST, LARGEST + 1, (2, n_pairs, *[2] * M)).astype(float)
         v, w = game(f), game(g)
-        conditions = [w[0, *S] - w[S] >= v[0, *S] - v[S] for S in v if 0 not in S]
-        keep = np.all(conditions, axis=0)
+        keep = np.all([w[0, *S] - w[S] >= v[0, *S] - v[S] for S in v if 0 not in S], axis=0)
         kept_pairs.append((f[keep], g[keep]))
-    first_functions, second_functions = zip(*kept_pairs, strict=True)
-    return np.concatenate(first_functions)[:n_pairs], np.concatenate(second_functions)[:n_pairs]
+    return [np.concatenate(functions)[:n_pairs] for functions in zip(*kept_pairs, strict=True)]
 
 
-def _subsets(M):
+def subsets(M) -> list[tuple]:
+    """All subsets of M features, smaller ones first."""
     return [S for size in range(M + 1) for S in combinations(range(M), size)]
 
 
 def _mean(f, S):
     unknown = tuple(j + 1 for j in range(f.ndim - 1) if j not in S)
     return f.mean(axis=unknown, keepdims=True)
-
-
-def _ones(M, S):
-    return [1 if j in S else 0 for j in range(M)]
-
-
-def _at(f, known):
-    return f[tuple(known.get(j, slice(None)) for j in range(f.ndim))]

@@ -8,7 +8,6 @@ Values of leaves and covers of the trees with fractions are whole numbers below 
 single precision too, so that no implementation is off because of what it was given.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
@@ -75,12 +74,6 @@ class Case:
         return replace(self, X=self.X[rows], kinds=kinds, exact=self.exact[rows])
 
 
-def cases(depths=DEPTHS) -> Iterator[Case]:
-    """Caterpillars of each depth, with a feature of its own at each level."""
-    for depth in depths:
-        yield chain(depth)
-
-
 def chain(depth, n_features=None) -> Case:
     """A caterpillar; with fewer features than tests they come again in turn."""
     kinds, X = _trees.caterpillar_rows(depth, SEED, n_features)
@@ -89,10 +82,9 @@ def chain(depth, n_features=None) -> Case:
 
 
 def in_decimals(case) -> dict[int, dict[str, float]]:
-    """Digits -> kind of row -> largest error of Algorithm 2 in decimals, as a multiple.
+    """Digits -> kind of row -> largest error of Algorithm 2 in decimals.
 
-    Each error is one over the row's largest SHAP value, and the multiple is of the unit roundoff,
-    half a unit of the last digit of 1. It is computed without further rounding.
+    As a multiple of the unit roundoff, half a unit of the last digit of 1; without more rounding.
     """
     (fractions,), (decimals,) = (trees_of(case.forest, 0, number) for number in (Fraction, Decimal))
     rows = case.X.tolist()
@@ -101,35 +93,30 @@ def in_decimals(case) -> dict[int, dict[str, float]]:
     for precision in DIGITS:
         with localcontext() as context:
             context.prec = precision
-            values = [_algorithms.tree_shap(x, decimals, Counter()) for x in rows]
-        roundoff = Fraction(1, 2 * 10 ** (precision - 1))
-        multiples[precision] = {
-            kind: float(_largest(phi, right) / roundoff)
-            for kind, phi, right in zip(case.kinds, values, exact, strict=True)
-        }
+            values = [_algorithms.tree_shap(x, decimals) for x in rows]
+        roundoff, of_kinds = Fraction(1, 2 * 10 ** (precision - 1)), {}
+        for kind, phi, right in zip(case.kinds, values, exact, strict=True):
+            error = max(abs(Fraction(a) - b) for a, b in zip(phi, right, strict=True))
+            of_kinds[kind] = float(error / max(map(abs, right)) / roundoff)
+        multiples[precision] = of_kinds
     return multiples
-
-
-def _largest(values, exact):
-    """Largest error over the largest exact value, a fraction."""
-    errors = [abs(Fraction(a) - b) for a, b in zip(values, exact, strict=True)]
-    return max(errors) / max(map(abs, exact))
 
 
 def real_cases() -> Iterator[Case]:
     """Fully grown extra-trees: one class of digits, and the proline of wines (whole mg/l)."""
-    wines = scikit_learn.wine()
-    proline = wines.X[:, -1]
-    grown = {"n_estimators": 1, "max_features": 1}
-    images = scikit_learn.digits()
+    images, wines = scikit_learn.digits(), scikit_learn.wine()
     for name, X, y, kind, output, seed in (
         ("digits, extra-tree", images.X, images.y, "Classifier", 8, DEEPEST),
-        ("wine, extra-tree", wines.X[:, :-1], proline, "Regressor", 0, SEED),
+        ("wine, extra-tree", wines.X[:, :-1], wines.X[:, -1], "Regressor", 0, SEED),
     ):
-        recipe = {"estimator": f"ExtraTrees{kind}", **grown, "random_state": seed}
-        forest = to_forest(models.fit(recipe, X, y))
+        recipe = {"estimator": f"ExtraTrees{kind}", "n_estimators": 1, "max_features": 1}
+        forest = to_forest(models.fit({**recipe, "random_state": seed}, X, y))
         rows = forest.prepare(X)[:REAL_ROWS].astype(float)
-        yield case(name, _only(forest, output), rows)
+        # With one of its outputs.
+        names = forest.output_names[output : output + 1]
+        value, base = forest.value[:, [output]], forest.base[[output]]
+        forest = replace(forest, value=value, base=base, output_names=names)
+        yield case(name, forest, rows)
 
 
 def forest_cases() -> Iterator[Case]:
@@ -151,10 +138,3 @@ def case(name, forest, X, kinds=None) -> Case:
     (tree,) = trees_of(forest, 0, Fraction)
     exact = np.array([[float(phi) for phi in _exact.tree_shap(x.tolist(), tree)] for x in X])
     return Case(name, trees_of(forest)[0].depth, forest, X, kinds or ["data"] * len(X), exact)
-
-
-def _only(forest, output):
-    """The forest with one of its outputs."""
-    names = forest.output_names[output : output + 1]
-    value, base = forest.value[:, [output]], forest.base[[output]]
-    return replace(forest, value=value, base=base, output_names=names)

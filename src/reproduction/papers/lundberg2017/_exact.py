@@ -33,11 +33,12 @@ def tree_shap(x, tree: Tree) -> list[Fraction]:
         """Sum over the leaves below node j of v times all f_i, at each point; denominator."""
         if tree.v[j] is not INTERNAL:
             return [tree.v[j].numerator * a for a in above], scale * tree.v[j].denominator
-        i, goes_left = tree.d[j], x[tree.d[j]] <= tree.t[j]
+        i, child_of_x = tree.d[j], tree.child(j, x)
         before = factors.get(i, untested)
         sums_of_children = []
-        for child, is_taken in ((tree.a[j], goes_left), (tree.b[j], not goes_left)):
-            after = _Factor(before.z * tree.r[child] / tree.r[j], before.o * int(is_taken), m)
+        for child in (tree.a[j], tree.b[j]):
+            o = before.o * (child == child_of_x)
+            after = _Factor(before.z * tree.r[child] / tree.r[j], o, m)
             if after.z == 0 and after.o == 0:
                 continue  # no subset of features leads there
             products = [a // f * g for a, f, g in zip(above, before.f, after.f, strict=True)]

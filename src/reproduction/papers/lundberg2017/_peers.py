@@ -5,7 +5,6 @@ that would have to be fitted to get it.
 """
 
 import json
-from collections import Counter
 from importlib.metadata import packages_distributions, version
 
 import numpy as np
@@ -21,7 +20,7 @@ def release(package) -> str:
 def algorithm_2(forest, X) -> np.ndarray:
     """Algorithm 2 of the paper in float64, as printed but for its misprints."""
     (tree,) = _algorithms.trees_of(forest)
-    return np.array([_algorithms.tree_shap(x, tree, Counter()) for x in X.tolist()], float)
+    return np.array([_algorithms.tree_shap(x, tree) for x in X.tolist()], float)
 
 
 def splitcredit(forest, X) -> np.ndarray:
@@ -85,24 +84,22 @@ def _xgboost_model(xgboost, forest):
     model = json.loads(xgboost.train(settings, rows, 1).save_raw("json"))
     (tree,) = model["learner"]["gradient_booster"]["model"]["trees"]
     order, left, right, parents = _siblings_together(forest)
-    leaf, n = left < 0, forest.n_nodes
+    leaf, n = np.array(left) < 0, forest.n_nodes
     # XGBoost goes left on <, the trees here on <=, and it keeps the values of leaves with the
     # thresholds; both in float32.
     single = forest.threshold.astype(np.float32)
     single = np.where(single > forest.threshold, np.nextafter(single, np.float32(-np.inf)), single)
     above = np.nextafter(single, np.float32(np.inf))
     conditions = np.where(forest.feature < 0, forest.value[:, 0], above).astype(np.float32)
+    empty = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
+    tree |= {name: [] for name in empty}
     tree |= {
         "base_weights": [0.0] * n,
-        "categories": [],
-        "categories_nodes": [],
-        "categories_segments": [],
-        "categories_sizes": [],
         "default_left": [0] * n,
-        "left_children": left.tolist(),
-        "right_children": right.tolist(),
+        "left_children": left,
+        "right_children": right,
         "loss_changes": [0.0] * n,
-        "parents": parents.tolist(),
+        "parents": parents,
         "split_conditions": conditions[order].tolist(),
         "split_indices": np.where(leaf, 0, forest.feature[order]).tolist(),
         "split_type": [0] * n,
@@ -122,4 +119,4 @@ def _siblings_together(forest):
         if inner:
             order += [int(forest.left[k]), int(forest.right[k])]
             parents += [parent, parent]
-    return order, np.array(left), np.array(right), np.array(parents)
+    return order, left, right, parents

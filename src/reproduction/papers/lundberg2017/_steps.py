@@ -19,13 +19,14 @@ deeper on average.
 """
 
 from collections import Counter
-from itertools import pairwise
-from math import log2
+from itertools import pairwise, product
+from math import ceil, log2
 
 import numpy as np
 
-from reproduction.papers.lundberg2017 import _quadrature, _trees
-from reproduction.papers.lundberg2017._algorithms import shapley_by_subsets, tree_shap, trees_of
+from reproduction.papers.lundberg2017 import _algorithms, _trees
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
+from reproduction.papers.lundberg2017._exact import unique_on_path
 
 EQ2, ALGORITHM_2, OURS = "Eq. 2 with Algorithm 1", "Algorithm 2", "quadrature"
 # Sweep -> sizes. Depths are even, as K = ceil(D / 2).
@@ -71,21 +72,24 @@ def points(rows) -> dict[tuple[str, str], list[tuple[float, float]]]:
     of the leaves adds, because the levels near the root, where paths are short, cost less.
     """
     found = {}
-    for sweep, size, share in (
-        ("M", lambda r: 2 ** r["M"], lambda r: 1),
-        ("T", lambda r: r["T"], lambda r: 1),
-        ("D", lambda r: r["D"], lambda r: r["L"] - 1),
-        ("log2 L", lambda r: log2(r["L"]), lambda r: r["L"]),
-    ):
-        for method in (EQ2, ALGORITHM_2, OURS):
-            counts = [r for r in rows if r["sweep"] == sweep and r["method"] == method]
-            if counts:
-                found[sweep, method] = [(size(r), r["value"] / share(r)) for r in counts]
-    for method in (ALGORITHM_2, OURS):
-        counts = [r for r in rows if r["sweep"] == "L" and r["method"] == method]
-        pairs = pairwise(counts)
-        found["L", method] = [(b["L"] - a["L"], b["value"] - a["value"]) for a, b in pairs]
+    for sweep, method in product(("M", "T", "D", "log2 L", "L"), (EQ2, ALGORITHM_2, OURS)):
+        values = [_point(r) for r in rows if (r["sweep"], r["method"]) == (sweep, method)]
+        if sweep == "L":
+            values = [(b - a, after - before) for (a, before), (b, after) in pairwise(values)]
+        if values:
+            found[sweep, method] = values
     return found
+
+
+def _point(row):
+    T, L, D, M, steps = (row[name] for name in ("T", "L", "D", "M", "value"))
+    return {
+        "M": (2**M, steps),
+        "T": (T, steps),
+        "D": (D, steps / (L - 1)),
+        "log2 L": (log2(L), steps / L),
+        "L": (L, steps),
+    }[row["sweep"]]
 
 
 def slopes_between(points) -> tuple[float, float]:
@@ -112,19 +116,62 @@ def bound(row) -> float:
 def count(method, forest, x) -> int:
     """Steps for one row."""
     steps = Counter()
-    for tree in trees_of(forest):
-        if method == EQ2:
-            shapley_by_subsets(x, tree, steps)
-        elif method == ALGORITHM_2:
-            tree_shap(x, tree, steps)
-        else:
-            _quadrature.tree_shap(x, tree, steps)
+    algorithm = {
+        EQ2: _algorithms.shapley_by_subsets,
+        ALGORITHM_2: _algorithms.tree_shap,
+        OURS: quadrature,
+    }[method]
+    for tree in _algorithms.trees_of(forest):
+        algorithm(x, tree, steps)
     return sum(steps.values())
 
 
 def _row(sweep, forest, M, methods):
     x = [1.0] * M
-    trees = trees_of(forest)
+    trees = _algorithms.trees_of(forest)
     sizes = {"sweep": sweep, "T": len(trees), "M": M}
     sizes |= {"L": max(t.n_leaves for t in trees), "D": max(t.depth for t in trees)}
     return [{**sizes, "method": m, "value": count(m, forest, x)} for m in methods]
+
+
+def quadrature(x, tree: Tree, steps: Counter) -> list[float]:
+    """Phi by feature of one row by quadrature, as the kernels do it, with its steps counted.
+
+    The derivation is in `splitcredit.kernels.tree_shap.blocks`. With f_i(t) = (1 - t) z_i + t o_i
+    for each feature i of a path, the Shapley values are integrals over [0, 1] of polynomials, for
+    which K = ceil(m / 2) points suffice on a tree whose paths test at most m features. An edge that
+    takes feature i from (z, o) to (z_c, o_c) adds
+
+        (o_c z - z_c o) * sum over the points of (weight and product of all f above) * below / f_i^2
+
+    to phi_i, where "below" sums the leaves below times what is still to come of their products.
+    """
+    points, weights = np.polynomial.legendre.leggauss(max(1, ceil(unique_on_path(tree) / 2)))
+    points, weights = ((points + 1) / 2).tolist(), (weights / 2).tolist()
+    phi = [0.0] * len(x)
+
+    def below(j, above, factors):
+        if tree.v[j] is not INTERNAL:
+            return [tree.v[j]] * len(points)
+        i = tree.d[j]
+        z, o = factors.get(i, (1.0, 1.0))
+        child_of_x = tree.child(j, x)
+        total = [0.0] * len(points)
+        for child in (tree.a[j], tree.b[j]):
+            z_c, o_c = z * tree.r[child] / tree.r[j], o * (child == child_of_x)
+            ratio = []
+            for t in points:
+                steps["loop"] += 1
+                ratio.append(((1 - t) * z_c + t * o_c) / ((1 - t) * z + t * o))
+            products = [a * f for a, f in zip(above, ratio, strict=True)]
+            sums = below(child, products, {**factors, i: (z_c, o_c)})
+            integral = 0.0
+            for k, t in enumerate(points):
+                steps["loop"] += 1
+                integral += above[k] * sums[k] / ((1 - t) * z + t * o) ** 2
+                total[k] += ratio[k] * sums[k]
+            phi[i] += (o_c * z - z_c * o) * integral
+        return total
+
+    below(0, weights, {})
+    return phi

@@ -85,11 +85,8 @@ def caterpillar_rows(depth: int, seed: int = 0, n_features: int | None = None):
     n_features = n_features or depth
     tests = -(-depth // n_features)
     random = np.random.default_rng([seed, 1])
-    kinds, rows = [], []
-    for kind, (chance, n_rows) in ROWS.items():
-        for _ in range(n_rows):
-            kinds.append(kind)
-            rows.append(tests * (random.random(n_features) < chance).astype(float))
+    kinds = [kind for kind, (_, n_rows) in ROWS.items() for _ in range(n_rows)]
+    rows = [tests * (random.random(n_features) < ROWS[kind][0]).astype(float) for kind in kinds]
     return kinds, np.stack(rows)
 
 

@@ -5,7 +5,6 @@ our quadrature give the same numbers; do their elementary steps grow as stated; 
 implementations in floating point from fractions as trees get deep.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -16,14 +15,7 @@ import splitcredit
 from reproduction import storage
 from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import (
-    _algorithms,
-    _deep,
-    _exact,
-    _peers,
-    _steps,
-    _trees,
-)
+from reproduction.papers.lundberg2017 import _algorithms, _deep, _exact, _peers, _steps, _trees
 from reproduction.parameters import Count, Seed
 from splitcredit.measures import tree_shap
 
@@ -32,18 +24,16 @@ ROUNDING = 1e-12
 # Least-squares fits of exact powers are off by some units in the last place.
 FIT = 1e-9
 ROWS = 3
-METHODS = ("splitcredit", "shap", "xgboost", "algorithm_2")
 PRINTED_ALGORITHM = "Algorithm 2, float64"
 MULTIPLE = "largest error over the unit roundoff"
-# Sweep and method: the stated exponent. That of T is 1 by addition.
+# Sweep: the stated exponent, of all steps, those for each node, or those that more leaves add. That
+# of T is 1 by addition.
 STATED = {
-    ("M", _steps.EQ2): 1,
-    ("L", _steps.ALGORITHM_2): 1,
-    ("D", _steps.ALGORITHM_2): 2,
-    ("log2 L", _steps.ALGORITHM_2): 2,
+    "M": (1, _steps.EQ2, "log2 calls of G against M"),
+    "L": (1, _steps.ALGORITHM_2, "log steps added against log L"),
+    "D": (2, _steps.ALGORITHM_2, "log steps for each inner node against log D"),
+    "log2 L": (2, _steps.ALGORITHM_2, "log steps for each leaf against log log2 L"),
 }
-# Steps that are fitted: all, or those for each node, or those that more leaves add.
-SHARES = {"D": " for each inner node", "log2 L": " for each leaf", "L": " added"}
 DIGITS = "same values are read as equal in twelve digits of float64; the paper names no precision"
 BOUND = "the stated order of growth with the constants that follow from the loops"
 # Depth at which float64 is judged: where extend/unwind has lost most of its digits.
@@ -67,12 +57,12 @@ LINES = {
 # Its rows of all kinds are shown, as a band from the worst to the best of them.
 BANDED = "shap"
 WORST, TYPICAL, BEST = _trees.ROWS
+# Color, mark and label.
 COUNTED = {
-    _steps.EQ2: ("orange", "▲ Eq. 2 with Alg. 1: T L 2$^M$"),
-    _steps.ALGORITHM_2: ("vermilion", "■ Algorithm 2: T L D$^2$"),
-    _steps.OURS: ("blue", "● quadrature: T L D"),
+    _steps.EQ2: ("orange", "^", "▲ Eq. 2 with Alg. 1: T L 2$^M$"),
+    _steps.ALGORITHM_2: ("vermilion", "s", "■ Algorithm 2: T L D$^2$"),
+    _steps.OURS: ("blue", "o", "● quadrature: T L D"),
 }
-_POINTS = dict(zip(COUNTED, "^so", strict=True))
 # Trees fitted to data: marker and size.
 MARKS = {
     "digits, extra-tree": ("*", 10),
@@ -81,8 +71,15 @@ MARKS = {
     "random forest, 100 features, one a split": ("s", 7),
     "extra-tree, 100 features, one a split": ("P", 8),
 }
-# Errors below the rounding of one float64 are drawn there.
-LEAST = 2.0**-53
+# Sweeps that are drawn: size, its name, and the words for the fitted exponent.
+_AGAIN = f"leaves L; {_steps.REPEATED} features tested again and again"
+_BALANCED = "leaves L of balanced trees, a feature a level"
+SWEEPS = {
+    "M, chain": ("M", "M features, all on one chain", ""),
+    "D": ("D", "depth D; 64 leaves below a handle", "for each node: D$^{{{:.2f}}}$"),
+    "L": ("L", _AGAIN, "of leaves added: L$^{{{:.2f}}}$"),
+    "log2 L": ("L", _BALANCED, "for each leaf: (log L)$^{{{:.2f}}}$"),
+}
 
 
 def compute(
@@ -94,13 +91,9 @@ def compute(
 ) -> pd.DataFrame:
     """Equalities, errors against depth, steps and their exponents.
 
-    Columns: ``part``; ``value``; and by part ``quantity`` and ``n`` (``equality``: largest error
-    over n numbers; ``exponent``: slope), ``tree, depth, rows, method, version, reference``
-    (``error``: largest error over rows of a kind, each over its largest SHAP value), ``tree, rows,
-    method, version`` (``lost``: depth from which errors are above `LOST`, if they are), ``quantity,
-    tree, depth, rows, method`` (``control``: errors of Algorithm 2 at depth `DEEP` on a chain with
-    few features, and in other precisions, over their unit roundoff), ``sweep, T, L, D, M, method``
-    (``steps``).
+    Parts: ``equality`` (largest error over ``n`` numbers), ``error`` (largest over rows of a kind,
+    each over its largest SHAP value), ``lost`` (depth from which errors are above `LOST`),
+    ``control`` (see `controls`), ``steps`` and ``exponent``, the slope of a sweep.
     """
     steps = _steps.sweeps()
     rows = list(_equalities(n_forests, seed))
@@ -111,34 +104,31 @@ def compute(
     rows += [{"part": "steps", **row} for row in steps]
     for (sweep, method), slope in _steps.exponents(steps).items():
         rows.append({"part": "exponent", "sweep": sweep, "method": method, "value": slope})
-    columns = ["part", "quantity", "n", "tree", "depth", "rows", "method", "version", "reference"]
-    columns.append("sweep")
-    table = pd.DataFrame(rows, columns=[*columns, "T", "L", "D", "M", "value"])
+    columns = "part quantity n tree depth rows method version reference sweep T L D M value"
+    table = pd.DataFrame(rows, columns=columns.split())
     return table.astype({name: "Int64" for name in ("n", "depth", "T", "L", "D", "M")})
 
 
 def errors(recorded=None, depths=_deep.DEPTHS) -> list[dict]:
     """Errors of all methods on deep trees, and those that another environment has recorded."""
-    names = {"algorithm_2": (PRINTED_ALGORITHM, "")}
-    names["splitcredit"] = ("splitcredit", splitcredit.__version__)
-    for peer in ("shap", "xgboost"):
-        names[peer] = (peer, _peers.release(peer))
+    names = {"splitcredit": ("splitcredit", splitcredit.__version__)}
+    names |= {peer: (peer, _peers.release(peer)) for peer in ("shap", "xgboost")}
+    names["algorithm_2"] = (PRINTED_ALGORITHM, "")
     rows = []
-    for case in (*_deep.cases(depths), *_deep.real_cases(), *_deep.forest_cases()):
-        for method in METHODS if case.reference == "fractions" else ("shap",):
-            name, release = names[method]
+    for case in (*map(_deep.chain, depths), *_deep.real_cases(), *_deep.forest_cases()):
+        for method, (name, release) in names.items():
+            if case.reference != "fractions" and method != "shap":
+                continue
             key = {"tree": case.name, "depth": case.depth, "method": name, "version": release}
             key["reference"] = case.reference
             # In Python each row takes seconds.
-            explained_case = case.one_row_a_kind() if method == "algorithm_2" else case
-            largest = explained_case.errors(
-                getattr(_peers, method)(explained_case.forest, explained_case.X)
-            )
+            explained = case.one_row_a_kind() if method == "algorithm_2" else case
+            values = getattr(_peers, method)(explained.forest, explained.X)
+            largest = explained.errors(values)
             rows += [{**key, "rows": kind, "value": error} for kind, error in largest.items()]
     for row in storage.read_rows(recorded) if recorded else []:
-        value = float(row.pop("error"))
-        key = {**row, "depth": int(row["depth"]), "reference": "fractions"}
-        rows.append({**key, "value": value})
+        number = {"depth": int(row["depth"]), "value": float(row.pop("error"))}
+        rows.append({**row, **number, "reference": "fractions"})
     return rows
 
 
@@ -148,18 +138,18 @@ def controls() -> list[dict]:
     Errors on a chain as deep in which few features come again and again; and on the chain of as
     many features as tests in several precisions, as multiples of their unit roundoff.
     """
-    rows = []
     few = _deep.chain(DEEP, _deep.FEW).one_row_a_kind()
-    errors_on_few = few.errors(_peers.algorithm_2(few.forest, few.X))
-    for kind, error in errors_on_few.items():
-        key = {"tree": few.name, "depth": DEEP, "rows": kind, "method": PRINTED_ALGORITHM}
-        rows.append({**key, "quantity": "largest error", "value": error})
-    for digits, multiples in _deep.in_decimals(_deep.chain(DEEP).one_row_a_kind()).items():
-        for kind, multiple in multiples.items():
-            key = {"tree": "caterpillar", "depth": DEEP, "rows": kind}
-            key["method"] = f"Algorithm 2, {digits} digits"
-            rows.append({**key, "quantity": MULTIPLE, "value": multiple})
-    return rows
+    multiples = _deep.in_decimals(_deep.chain(DEEP).one_row_a_kind())
+    key = {"tree": few.name, "method": PRINTED_ALGORITHM, "quantity": "largest error"}
+    found = [(key, few.errors(_peers.algorithm_2(few.forest, few.X)))]
+    for digits, of_kinds in multiples.items():
+        key = {"tree": "caterpillar", "method": f"Algorithm 2, {digits} digits"}
+        found.append((key | {"quantity": MULTIPLE}, of_kinds))
+    return [
+        {**key, "depth": DEEP, "rows": kind, "value": value}
+        for key, of_kinds in found
+        for kind, value in of_kinds.items()
+    ]
 
 
 def lost(errors) -> list[dict]:
@@ -173,13 +163,13 @@ def lost(errors) -> list[dict]:
             lines.setdefault(key, []).append((row["depth"], row["value"]))
     depths_of_loss = []
     for (kind, method, release), line in lines.items():
-        key = {"tree": "caterpillar", "rows": kind, "method": method, "version": release}
         depths, values = zip(*sorted(line), strict=True)
         last = max((k for k, value in enumerate(values) if value <= LOST), default=None)
         if last is None or last == len(values) - 1:
             continue
         (x0, x1), (y0, y1) = depths[last : last + 2], np.log(values[last : last + 2])
         share = (np.log(LOST) - y0) / (y1 - y0) if np.isfinite([y0, y1]).all() else 1.0
+        key = {"tree": "caterpillar", "rows": kind, "method": method, "version": release}
         depths_of_loss.append({**key, "value": float(x0 + (x1 - x0) * share)})
     return depths_of_loss
 
@@ -188,27 +178,25 @@ def draw(table):
     """Headline left, steps right."""
     figure = panels.figure(figsize=(10.8, 8))
     left, right = figure.subfigures(1, 2, width_ratios=[1.85, 1])
-    depths_of_loss = table[table["part"] == "lost"]
-    headline = left.subplots()
-    _few_features(headline, table[table["part"] == "control"])
-    _draw_errors(headline, table[table["part"] == "error"], depths_of_loss)
-    steps, slopes = table[table["part"] == "steps"], table[table["part"] == "exponent"]
-    slope = slopes.set_index(["sweep", "method"])["value"]
-    axes = right.subplots(4, 1)
-    for axis, sweep in zip(axes, ("M, chain", "D", "L", "log2 L"), strict=True):
-        _draw_sweep(axis, steps[steps["sweep"] == sweep], sweep)
-        _exponents(axis, slope, sweep)
+    part = dict(iter(table.groupby("part")))
+    headline, axes = left.subplots(), right.subplots(4, 1)
+    # Errors of Algorithm 2 on a chain as deep in which few features come again.
+    few = part["control"][part["control"]["quantity"] == "largest error"]
+    label = f"Algorithm 2 on a {few['tree'].iloc[0]}: each kind of row"
+    style = {"color": COLORS["orange"], "ms": 7, "mec": "white", "label": label}
+    headline.plot(few["depth"], _drawn(few), "X", **style)
+    _draw_errors(headline, part["error"], part.get("lost", table[:0]))
+    slope = part["exponent"].set_index(["sweep", "method"])["value"]
+    for axis, sweep in zip(axes, SWEEPS, strict=True):
+        _draw_sweep(axis, part["steps"][part["steps"]["sweep"] == sweep], sweep, slope)
     panels.letter([headline, *axes])
     right.supylabel("steps for one row, counted; each method in units of its own", fontsize=9)
     return figure
 
 
-def _few_features(axis, table):
-    """Errors of Algorithm 2 on a chain as deep in which few features come again."""
-    rows = table[table["quantity"] == "largest error"]
-    label = f"Algorithm 2 on a {rows['tree'].iloc[0]}: each kind of row"
-    value = np.maximum(rows["value"], LEAST)
-    axis.plot(rows["depth"], value, "X", color=COLORS["orange"], ms=7, mec="white", label=label)
+def _drawn(rows):
+    """Errors; those below the rounding of one float64 are drawn there."""
+    return np.maximum(rows["value"].to_numpy(), FLOAT64)
 
 
 def _draw_errors(axis, table, lost):
@@ -216,7 +204,7 @@ def _draw_errors(axis, table, lost):
     for level, text, above in (
         (1, "as wrong as the answer is large", 2.2),
         (1e-6, "six digits left", 2.2),
-        (2.0**-53, "rounding of one float64", 0.11),
+        (FLOAT64, "rounding of one float64", 0.11),
     ):
         axis.axhline(level, color="0.45", lw=0.8, ls="-" if level == 1 else ":")
         axis.text(153, level * above, text, fontsize=7.5, color="0.35", ha="right")
@@ -227,26 +215,26 @@ def _draw_errors(axis, table, lost):
             continue
         color = COLORS[color]
         chain = rows[rows["tree"] == "caterpillar"].sort_values("depth")
-        kinds = {kind: rows_of_kind for kind, rows_of_kind in chain.groupby("rows")}
+        kinds = dict(iter(chain.groupby("rows")))
         width = 2.4 if method in ("splitcredit", "shap") else 1.4
         worst = kinds[WORST]
-        value = np.maximum(worst["value"], LEAST)
-        axis.plot(worst["depth"], value, color=color, ls=dash, lw=width, marker=".", ms=5)
-        if method == BANDED:
-            _band(axis, kinds, color)
+        axis.plot(worst["depth"], _drawn(worst), color=color, ls=dash, lw=width, marker=".", ms=5)
+        if method == BANDED:  # from the worst to the best kind of row, and the middle one
+            low, depth = _drawn(kinds[BEST]), worst["depth"].astype(float)
+            axis.fill_between(depth, low, _drawn(worst), color=color, alpha=0.2, lw=0)
+            middle = kinds[TYPICAL]
+            axis.plot(middle["depth"], _drawn(middle), color=color, lw=1, ls=":")
         for tree, (mark, size) in MARKS.items():
-            fitted_rows = rows[rows["tree"] == tree]
-            points = fitted_rows["depth"], np.maximum(fitted_rows["value"], LEAST)
-            axis.plot(*points, mark, color=color, ms=size, mec="white", mew=0.6)
+            points = rows[rows["tree"] == tree]
+            style = {"color": color, "ms": size, "mec": "white", "mew": 0.6}
+            axis.plot(points["depth"], _drawn(points), mark, **style)
         release = str(rows["version"].iloc[0])
         axis.text(*at_text, name.format(release), color=color, fontsize=8.5, fontweight="bold")
-    fitted = table[table["tree"] != "caterpillar"]
-    depths = fitted.groupby("tree")["depth"].first()
-    references = fitted.groupby("tree")["reference"].first()
-    for tree in (t for t in MARKS if t in depths):
+    fitted = table[table["tree"] != "caterpillar"].groupby("tree")[["depth", "reference"]].first()
+    for tree in (t for t in MARKS if t in fitted.index):
         mark, size = MARKS[tree]
-        label = f"{tree}: depth {depths[tree]:.0f}"
-        if references[tree] == "splitcredit":
+        label = f"{tree}: depth {fitted['depth'][tree]:.0f}"
+        if fitted["reference"][tree] == "splitcredit":
             label += f", unpruned, {_deep.FOREST_SIZE} rows; against splitcredit"
         axis.plot([], [], mark, color="0.35", ms=size, label=label)
     chain = "caterpillar: a feature of its own at each level; the row that takes the whole chain"
@@ -264,14 +252,6 @@ def _draw_errors(axis, table, lost):
     )
 
 
-def _band(axis, kinds, color):
-    """All kinds of rows of one method: an area, and the middle kind as a line."""
-    low, high = (np.maximum(kinds[kind]["value"].to_numpy(), LEAST) for kind in (BEST, WORST))
-    axis.fill_between(kinds[WORST]["depth"].astype(float), low, high, color=color, alpha=0.2, lw=0)
-    middle = kinds[TYPICAL]
-    axis.plot(middle["depth"], np.maximum(middle["value"], LEAST), color=color, lw=1, ls=":")
-
-
 def _words_of_lost(lost):
     """At which depth each method loses its sixth digit, by kind of row."""
     lines = []
@@ -284,25 +264,19 @@ def _words_of_lost(lost):
     return f"depth at which six digits are gone, caterpillars ({kinds}):\n" + "; ".join(lines)
 
 
-def _draw_sweep(axis, table, sweep):
-    """Steps of the methods against one size."""
-    size = {"M, chain": "M", "D": "D"}.get(sweep, "L")
-    for method, (color, _) in COUNTED.items():
+def _draw_sweep(axis, table, sweep, slope):
+    """Steps of the methods against one size, and their fitted exponents in their colors."""
+    size, name, exponent = SWEEPS[sweep]
+    methods = [m for m in COUNTED if m in set(table["method"])]
+    for method in methods:
+        color, mark, _ = COUNTED[method]
         rows = table[table["method"] == method].sort_values(size)
-        if len(rows):
-            style = {"marker": _POINTS[method], "ms": 3, "color": COLORS[color]}
-            axis.plot(rows[size], rows["value"], **style)
+        axis.plot(rows[size], rows["value"], marker=mark, ms=3, color=COLORS[color])
     axis.set_yscale("log", base=10)
+    axis.set_xlabel(name, fontsize=8)
+    axis.tick_params(labelsize=8)
     if size != "M":
         axis.set_xscale("log", base=2)
-    labels = {
-        "M, chain": "M features, all on one chain",
-        "D": "depth D; 64 leaves below a handle",
-        "L": f"leaves L; {_steps.REPEATED} features tested again and again",
-        "log2 L": "leaves L of balanced trees, a feature a level",
-    }
-    axis.set_xlabel(labels[sweep], fontsize=8)
-    axis.tick_params(labelsize=8)
     # Room for the names.
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * (high / low) ** 0.5)
@@ -310,119 +284,72 @@ def _draw_sweep(axis, table, sweep):
         ticks = sorted(table[size].unique())[:: 2 if size == "L" else 1]
         axis.set_xticks(ticks, [f"{t:.0f}" for t in ticks])
         axis.minorticks_off()
-
-
-def _exponents(axis, slope, sweep):
-    """The methods and their fitted exponents, in their colors, and the fitted quantity."""
-    texts = {
-        "M, chain": {method: label for method, (_, label) in COUNTED.items()},
-        "D": "for each node: D$^{{{:.2f}}}$",
-        "L": "of leaves added: L$^{{{:.2f}}}$",
-        "log2 L": "for each leaf: (log L)$^{{{:.2f}}}$",
-    }
-    methods = COUNTED if sweep == "M, chain" else (_steps.ALGORITHM_2, _steps.OURS)
     for k, method in enumerate(methods):
-        text = texts[sweep]
-        words = text[method] if sweep == "M, chain" else text.format(slope[sweep, method])
-        style = {"color": COLORS[COUNTED[method][0]], "fontsize": 8, "va": "center"}
+        color, _, words = COUNTED[method]
+        words = exponent.format(slope[sweep, method]) if exponent else words
+        style = {"color": COLORS[color], "fontsize": 8, "va": "center"}
         axis.text(0.03, 0.92 - 0.14 * k, words, transform=axis.transAxes, **style)
 
 
 def statements(table):
     """s02, s03 and s04: local accuracy and missingness, costs, equality."""
-    return [*_s02(table), *_s03(table), *_s04(table)]
-
-
-def _s02(table):
-    exact, ours, unused = (
-        _equality(table, name)
-        for name in ("additivity, fractions", "additivity, splitcredit", "unused features, any")
-    )
-    measured = "largest error of E[f] + sum of phi = f(x)"
-    return [
-        finding(*("s02", variant, text, value, limit), possible=ERROR)
-        for variant, text, value, limit in (
-            ("fractions", f"{measured}, Algorithm 2 in fractions", exact, 0.0),
-            ("splitcredit", f"{measured}, ours, relative", ours, ROUNDING),
-            ("missingness", "largest |phi| of a feature no tree tests", unused, 0.0),
-        )
-    ]
-
-
-def _s03(table):
-    slope, ends = _slopes(table)["M", _steps.EQ2]
-    steps = _with_bounds(table, _steps.EQ2)
-    measured = "calls of G over their bound T (2L - 1) 2^M, largest"
-    yield finding("s03", "bound", measured, steps.max(), 1.0, reading=BOUND, possible=ERROR)
-    yield _slope("s03", "M", "log2 calls of G against M", slope, ends, STATED["M", _steps.EQ2])
+    equality = table[table["part"] == "equality"].set_index("quantity")["value"]
+    of_sum, error = "largest error of E[f] + sum of phi = f(x)", {"possible": ERROR}
+    for variant, measured, quantity, limit in (
+        ("fractions", f"{of_sum}, Algorithm 2 in fractions", "additivity, fractions", 0.0),
+        ("splitcredit", f"{of_sum}, ours, relative", "additivity, splitcredit", ROUNDING),
+        ("missingness", "largest |phi| of a feature no tree tests", "unused features, any", 0.0),
+    ):
+        yield finding("s02", variant, measured, equality[quantity], limit, **error)
+    steps = table[table["part"] == "steps"].to_dict("records")
+    in_float64, bounded = {"reading": DIGITS, **error}, {"reading": BOUND, **error}
+    exponents = table[table["part"] == "exponent"].set_index(["sweep", "method"])["value"]
+    bound = ("bound", "calls of G over their bound T (2L - 1) 2^M, largest")
+    yield finding("s03", *bound, _over_bound(steps, _steps.EQ2), 1.0, **bounded)
+    of_subsets = _exponent("s03", "M", exponents, steps)
+    yield of_subsets
     # The cost is as bad as stated, and not better.
-    measured = "slope of log2 calls of G against M"
-    place = ("s03", "exponential", measured, slope, 1.0 - FIT, "at least")
-    yield finding(*place, basis="printed", possible=ends)
-
-
-def _s04(table):
-    in_float64 = {"reading": DIGITS, "possible": ERROR}
+    yield of_subsets | {"variant": "exponential", "limit": 1.0 - FIT, "kind": "at least"}
+    exact, rounded = (f"Algorithm 2 - Eq. 2, {number}" for number in ("fractions", "float64"))
     for variant, quantity, limit, options in (
-        ("fractions", "Algorithm 2 - Eq. 2, fractions", 0.0, {"possible": ERROR}),
-        ("float64, shallow", "Algorithm 2 - Eq. 2, float64", ROUNDING, in_float64),
+        ("fractions", exact, 0.0, error),
+        ("float64, shallow", rounded, ROUNDING, in_float64),
     ):
         measured = f"largest relative difference, {quantity}"
-        yield finding("s04", variant, measured, _equality(table, quantity), limit, **options)
+        yield finding("s04", variant, measured, equality[quantity], limit, **options)
     of_algorithm = table[(table["part"] == "error") & (table["method"] == PRINTED_ALGORITHM)]
-    chain = of_algorithm[(of_algorithm["tree"] == "caterpillar") & (of_algorithm["depth"] == DEEP)]
+    is_chain = of_algorithm["tree"] == "caterpillar"
     measured = f"largest error of {PRINTED_ALGORITHM}"
-    for kind, rows in chain.groupby("rows", sort=False):
-        variant = f"float64, caterpillar of depth {DEEP}, {kind}"
-        place = ("s04", variant, measured, rows["value"].max(), ROUNDING)
-        yield finding(*place, **in_float64, expected=_rounded(table, kind))
-    fitted = of_algorithm[of_algorithm["tree"] != "caterpillar"]
-    for row in fitted.itertuples():
-        place = ("s04", f"float64, {row.tree}", measured, row.value, ROUNDING)
-        yield finding(*place, **in_float64)
-    value = _with_bounds(table, _steps.ALGORITHM_2).max()
-    measured = "steps over T L (3 D^2 + 7 D) / 2, largest"
-    chosen = {"reading": BOUND, "possible": ERROR}
-    yield finding("s04", "bound", measured, value, 1.0, **chosen)
-    slopes = _slopes(table)
-    for (sweep, method), stated_slope in STATED.items():
-        if method == _steps.ALGORITHM_2:
-            measured = f"log steps{SHARES[sweep]} against log {sweep}"
-            yield _slope("s04", sweep, measured, *slopes[sweep, method], stated_slope)
+    for row in of_algorithm[is_chain & (of_algorithm["depth"] == DEEP)].itertuples():
+        variant = f"float64, caterpillar of depth {DEEP}, {row.rows}"
+        options = {**in_float64, "expected": _rounded(table, row.rows)}
+        yield finding("s04", variant, measured, row.value, ROUNDING, **options)
+    for row in of_algorithm[~is_chain].itertuples():
+        yield finding("s04", f"float64, {row.tree}", measured, row.value, ROUNDING, **in_float64)
+    bound = ("bound", "steps over T L (3 D^2 + 7 D) / 2, largest")
+    yield finding("s04", *bound, _over_bound(steps, _steps.ALGORITHM_2), 1.0, **bounded)
+    for sweep in ("L", "D", "log2 L"):
+        yield _exponent("s04", sweep, exponents, steps)
 
 
 def _rounded(table, kind):
     """Error in float64 that the multiples of the unit roundoff in other precisions predict."""
     control = table[(table["part"] == "control") & (table["quantity"] == MULTIPLE)]
     multiples = control.loc[control["rows"] == kind, "value"]
-    factors = multiples.min() / HALF_A_DIGIT, multiples.max() * HALF_A_DIGIT
-    return FLOAT64 * factors[0], FLOAT64 * factors[1]
+    return FLOAT64 * (multiples.min() / HALF_A_DIGIT), FLOAT64 * (multiples.max() * HALF_A_DIGIT)
 
 
-def _slope(statement, sweep, measured, value, ends, stated_slope):
-    place = (f"exponent of {sweep}", f"slope of {measured}", value, stated_slope + FIT)
-    return finding(statement, *place, basis="printed", possible=ends)
+def _exponent(statement, sweep, exponents, steps):
+    """A finding on a fitted slope, which lies between the least and the largest of two steps."""
+    stated, method, measured = STATED[sweep]
+    low, high = _steps.slopes_between(_steps.points(steps)[sweep, method])
+    place = (f"exponent of {sweep}", f"slope of {measured}", exponents[sweep, method])
+    options = {"basis": "printed", "possible": (low - FIT, high + FIT)}
+    return finding(statement, *place, stated + FIT, **options)
 
 
-def _equality(table, quantity):
-    rows = table[(table["part"] == "equality") & (table["quantity"] == quantity)]
-    return rows["value"].iloc[0]
-
-
-def _slopes(table):
-    """Slope of each sweep and method, and the range of the slopes between the counted steps."""
-    rows = table[table["part"] == "exponent"]
-    steps = _steps.points(table[table["part"] == "steps"].to_dict("records"))
-    slopes = {}
-    for key, value in rows.set_index(["sweep", "method"])["value"].items():
-        low, high = _steps.slopes_between(steps[key])
-        slopes[key] = value, (low - FIT, high + FIT)
-    return slopes
-
-
-def _with_bounds(table, method):
-    rows = table[(table["part"] == "steps") & (table["method"] == method)]
-    return pd.Series([_steps.bound(row) for row in rows.to_dict("records")])
+def _over_bound(steps, method):
+    return max(_steps.bound(row) for row in steps if row["method"] == method)
 
 
 def _equalities(n_forests, seed):
@@ -445,7 +372,7 @@ def _differences(forest, X) -> dict[str, np.ndarray]:
     """Differences that should be 0, on one forest; relative to its largest number unless exact."""
     eq2 = _phi(forest, X, Fraction, _algorithms.shapley_by_subsets)
     exact = _phi(forest, X, Fraction, _algorithms.tree_shap)
-    reference = _phi(forest, X, Fraction, lambda x, tree, _: _exact.tree_shap(x, tree))
+    reference = _phi(forest, X, Fraction, _exact.tree_shap)
     rounded = _phi(forest, X, float, _algorithms.tree_shap)
     ours = tree_shap.attribute(forest, X)
     prediction, mean = _expectations(forest, X)
@@ -468,7 +395,7 @@ def _phi(forest, X, number, method):
     for c in range(forest.n_outputs):
         for tree in _algorithms.trees_of(forest, c, number):
             for n, x in enumerate(X.tolist()):
-                values[n, :, c] += method(x, tree, Counter())
+                values[n, :, c] += method(x, tree)
     return values
 
 
@@ -479,7 +406,7 @@ def _expectations(forest, X):
     mean = np.zeros(forest.n_outputs, dtype=object)
     for c in range(forest.n_outputs):
         for tree in _algorithms.trees_of(forest, c, Fraction):
-            mean[c] += _algorithms.expvalue(X[0], (), tree, Counter())
+            mean[c] += _algorithms.expvalue(X[0], (), tree)
             for n, x in enumerate(X.tolist()):
-                prediction[n, c] += _algorithms.expvalue(x, all_features, tree, Counter())
+                prediction[n, c] += _algorithms.expvalue(x, all_features, tree)
     return prediction, mean

@@ -5,14 +5,14 @@ that B adds an increase when there is cough. 80 and 10 are those of the figure's
 The results for them are exact, and the range of values for which the conclusions hold is given.
 """
 
-from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import pandas as pd
 
 from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import _attributions, _consistency
+from reproduction.papers.lundberg2017 import _algorithms, _attributions, _consistency
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
 from reproduction.parameters import Count, Seed
 
@@ -35,7 +35,8 @@ SIZES = (2, 3)
 # Of the picture: colors of what falls and rises.
 DOWN, UP = COLORS["vermilion"], COLORS["blue"]
 PAPER = "0.97"
-# The rows of the table: task and method -> name.
+# Task and method: name in the table; in the picture color, dash, short name, and where that name
+# stands beside its line: ratio and percent.
 LABELS = {
     ("output", "path"): "output of the patient, path (Saabas)",
     ("output", "SHAP"): "output of the patient, SHAP",
@@ -44,7 +45,6 @@ LABELS = {
     ("gain", "SHAP"): "gain in squared error, SHAP",
     ("split count", "split count"): "number of splits",
 }
-# Color, dash, short name, and where that name stands beside its line: ratio and percent.
 LINES = {
     ("output", "path"): (DOWN, "-", "output, path", (0.335, -30)),
     ("gain", "path"): (DOWN, "--", "gain, path", (0.225, -14)),
@@ -59,11 +59,10 @@ ASSUMED = 1 / 8
 def compute(inputs, n_pairs: Count = N_PAIRS, seed: Seed = 0) -> pd.DataFrame:
     """Numbers of the figure, and those that decide whether it depends on the assumed leaves.
 
-    Columns: ``part``; ``tree``, ``feature``, ``task``, ``method``; ``x`` (ratio of the increase to
-    the AND, or number of features); ``n`` (pairs); ``value``; ``exact``, the value as a fraction.
     Parts: ``leaf`` (assumed), ``attribution``, ``marginal`` (what knowing the feature adds,
     ``method`` names what else is known), ``range`` (relative change of cough's attribution from A
-    to B at the ratio ``x``), ``pairs`` (in how many random pairs it falls).
+    to B at the ratio ``x``), ``pairs`` (in how many of ``n`` random ones with ``x`` features it
+    falls). ``exact`` is the value as a fraction.
     """
     cases = trees()
     rows = list(_leaves(cases))
@@ -95,11 +94,11 @@ def attributions(tree: Tree) -> dict[tuple[str, str], list]:
     M = len(FEATURES)
     return {
         ("output", "path"): _attributions.path_output(EXPLAINED, tree),
-        ("output", "SHAP"): _attributions.shap_output(EXPLAINED, tree),
+        ("output", "SHAP"): _algorithms.shapley_by_subsets(EXPLAINED, tree),
         ("output", "mean |SHAP|"): _attributions.mean_absolute_shap(ROWS, tree),
         ("gain", "path"): _attributions.path_gain(M, tree),
-        ("gain", "SHAP"): _attributions.shap_gain(ROWS, tree),
-        ("split count", "split count"): _attributions.split_count(M, tree),
+        ("gain", "SHAP"): _algorithms.shapley(M, _attributions.gain_game(ROWS, tree)),
+        ("split count", "split count"): [Fraction(tree.d.count(i)) for i in range(M)],
     }
 
 
@@ -120,12 +119,13 @@ def draw(table):
     trees, middle, bottom = figure.subfigures(3, 1, height_ratios=[1.0, 0.9, 0.9])
     pair, lowest = trees.subplots(1, 2), bottom.subplots(1, 2)
     leaves = table[table["part"] == "leaf"].groupby("tree")["exact"].apply(list)
-    titles = {"A": "Tree A: an AND", "B": "Tree B: the same, and more with cough"}
-    for column, (name, order) in enumerate((("A", ("Fever", "Cough")), ("B", ("Cough", "Fever")))):
-        axis = pair[column]
-        a, b, c, d = leaves[name]  # by fever, then cough
-        _draw_tree(axis, order, [a, b, c, d] if name == "A" else [a, c, b, d])
-        axis.set_title(titles[name], fontweight="bold")
+    # The leaves of the table are by fever, then cough.
+    for axis, tree, features, order, title in (
+        (pair[0], "A", FEATURES, (0, 1, 2, 3), "Tree A: an AND"),
+        (pair[1], "B", FEATURES[::-1], (0, 2, 1, 3), "Tree B: the same, and more with cough"),
+    ):
+        _draw_tree(axis, features, [leaves[tree][k] for k in order])
+        axis.set_title(title, fontweight="bold")
     note = "A quarter of the patients in each leaf. The values of the leaves are assumed: "
     note += "the text of the paper does not print them."
     trees.supxlabel(note, fontsize=8, color="0.35", style="italic")
@@ -141,76 +141,56 @@ def _draw_tree(axis, order, leaves):
     """A tree of two levels; the way of a patient with both symptoms in dark."""
     axis.set(xlim=(-0.06, 1.06), ylim=(0.0, 1.06))
     pictures.blank(axis)
-    inner = {0: (0.5, 0.95), 1: (0.23, 0.55), 2: (0.77, 0.55)}
-    ends = {k: (0.095 + 0.27 * k, 0.1) for k in range(4)}
-    for parent, child, answer, on_path in (
-        (inner[0], inner[1], "No", False),
-        (inner[0], inner[2], "Yes", True),
-        (inner[1], ends[0], "No", False),
-        (inner[1], ends[1], "Yes", False),
-        (inner[2], ends[2], "No", False),
-        (inner[2], ends[3], "Yes", True),
-    ):
-        _arrow(axis, parent, child, answer, on_path)
-    for k, xy in inner.items():
-        _box(axis, xy, order[min(k, 1)], on_path=k != 1)
-    for k, xy in ends.items():
-        _box(axis, xy, leaves[k], on_path=k == 3, leaf=True)
+    places = [(0.5, 0.95), (0.23, 0.55), (0.77, 0.55), *((0.095 + 0.27 * k, 0.1) for k in range(4))]
+    for child in range(1, len(places)):
+        _arrow(axis, places[(child - 1) // 2], places[child], on_path=child in (2, 6))
+    first, second = order
+    for k, text in enumerate((f"{first}?", f"{second}?", f"{second}?", *leaves)):
+        _box(axis, places[k], text, on_path=k in (0, 2, 6), leaf=k > 2)
 
 
-def _arrow(axis, start, end, answer, on_path):
+def _arrow(axis, start, end, on_path):
     color = "0.15" if on_path else "0.65"
     style = {"arrowstyle": "-|>", "color": color, "lw": 1.8 if on_path else 1.0}
-    style |= {"shrinkA": 13, "shrinkB": 12}
-    axis.annotate("", end, start, arrowprops=style)
+    axis.annotate("", end, start, arrowprops={**style, "shrinkA": 13, "shrinkB": 12})
     x, y = ((s + e) / 2 for s, e in zip(start, end, strict=True))
-    side = 1 if end[0] > start[0] else -1
+    answer, side = ("Yes", 1) if end[0] > start[0] else ("No", -1)
     axis.text(x + 0.045 * side, y + 0.03, answer, color=color, fontsize=8, ha="center")
 
 
-def _box(axis, center, text, on_path, leaf=False):
-    face = {"boxstyle": "round,pad=0.35" if not leaf else "square,pad=0.4"}
-    face |= {"fc": "white" if not leaf else PAPER, "ec": "0.15" if on_path else "0.65"}
-    face["lw"] = 1.6 if on_path else 0.9
-    text = text if leaf else f"{text}?"
-    weight = "bold" if on_path else "normal"
-    axis.text(*center, text, ha="center", va="center", bbox=face, fontweight=weight, fontsize=9)
+def _box(axis, center, text, on_path, leaf):
+    edge, width, weight = ("0.15", 1.6, "bold") if on_path else ("0.65", 0.9, "normal")
+    face, shape = (PAPER, "square,pad=0.4") if leaf else ("white", "round,pad=0.35")
+    box = {"boxstyle": shape, "fc": face, "ec": edge, "lw": width}
+    axis.text(*center, text, ha="center", va="center", bbox=box, fontweight=weight, fontsize=9)
 
 
 def _draw_table(axis, table):
     """Six attributions in both trees, and the change of cough's."""
     pictures.blank(axis)
     axis.set(xlim=(0, 1), ylim=(-0.3, len(LABELS) + 1.5))
-    exact = table.set_index(["task", "method", "tree", "feature"])["exact"]
-    value = table.set_index(["task", "method", "tree", "feature"])["value"]
-    columns = {
-        ("A", "Fever"): 0.42,
-        ("A", "Cough"): 0.51,
-        ("B", "Fever"): 0.61,
-        ("B", "Cough"): 0.7,
-    }
+    numbers = table.set_index(["task", "method", "tree", "feature"])
+    exact, value = numbers["exact"], numbers["value"]
+    columns = dict(zip(product("AB", FEATURES), (0.42, 0.51, 0.61, 0.7), strict=True))
+    title = {"ha": "center", "fontweight": "bold"}
     for tree, x in (("A", 0.465), ("B", 0.655)):
-        axis.text(x, len(LABELS) + 0.95, f"tree {tree}", ha="center", fontweight="bold")
+        axis.text(x, len(LABELS) + 0.95, f"tree {tree}", **title)
     words = {"fontsize": 8, "color": "0.35", "ha": "center"}
     for (_, feature), x in columns.items():
         axis.text(x, len(LABELS) + 0.2, feature, **words)
-    axis.text(0.87, len(LABELS) + 0.95, "Cough, from A to B", ha="center", fontweight="bold")
-    axis.text(
-        0.87, len(LABELS) + 0.2, "it matters more in B", ha="center", fontsize=8, color="0.35"
-    )
+    axis.text(0.87, len(LABELS) + 0.95, "Cough, from A to B", **title)
+    axis.text(0.87, len(LABELS) + 0.2, "it matters more in B", **words)
     for k, (key, label) in enumerate(LABELS.items()):
         y = len(LABELS) - 1 - k
         if k % 2 == 0:
             axis.axhspan(y - 0.18, y + 0.78, color=PAPER, zorder=0)
         axis.text(0.01, y + 0.3, label, va="center")
         change = value[(*key, "B", "Cough")] / value[(*key, "A", "Cough")] - 1
-        color = DOWN if change < 0 else UP
+        falls, rises = f"▼ falls by {-change:.0%}: inconsistent", f"▲ rises by {change:.0%}"
+        color, text = (DOWN, falls) if change < 0 else (UP, rises)
         for (tree, feature), x in columns.items():
             bold = {"color": color, "fontweight": "bold"} if feature == "Cough" else {}
             axis.text(x, y + 0.3, exact[(*key, tree, feature)], ha="center", va="center", **bold)
-        text = (
-            f"▼ falls by {-change:.0%}: inconsistent" if change < 0 else f"▲ rises by {change:.0%}"
-        )
         axis.text(0.775, y + 0.3, text, va="center", color=color)
 
 
@@ -224,40 +204,34 @@ def _draw_ranges(axis, table):
         color, dash, name, xy = LINES[key]
         axis.plot(rows["x"], 100 * rows["value"], color=color, ls=dash)
         axis.text(*xy, name, color=color, fontsize=7.5)
-    axis.set(xlim=(0, 0.45), ylim=(-75, 130))
     axis.text(ASSUMED + 0.008, -69, "assumed: 10 / 80", fontsize=7, color="0.3")
+    axis.set(xlim=(0, 0.45), ylim=(-75, 130), title="Other values of the leaves")
     axis.set_xlabel("increase with cough in B / value of the AND")
     axis.set_ylabel("change of cough's\nattribution, A to B (%)")
-    axis.set_title("Other values of the leaves")
 
 
 def _draw_pairs(axis, table):
     """Share of random pairs in which the attribution falls although the feature matters more."""
-    order = [("output", "SHAP"), ("gain", "SHAP"), ("output", "path"), ("gain", "path")]
-    places = {key: k for k, key in enumerate(reversed(order))}
-    for M, group in table.groupby("x"):
-        offset = 0.19 if M == table["x"].min() else -0.19
-        for row in group.itertuples():
-            share, y = 100 * row.value / row.n, places[row.task, row.method] + offset
-            color = LINES[row.task, row.method][0]
-            axis.barh(y, share, height=0.34, color=color, alpha=1.0 if offset > 0 else 0.6)
-            text = f"{share:.1f} %  (M = {M:.0f})" if share else f"0  (M = {M:.0f})"
-            axis.text(share + 0.5, y, text, va="center", fontsize=7)
-    labels = [LINES[key][2] for key in places]
-    axis.set_yticks(list(places.values()), labels)
-    axis.set_xlim(0, 18)
+    order = [("gain", "path"), ("output", "path"), ("gain", "SHAP"), ("output", "SHAP")]
+    places = {key: k for k, key in enumerate(order)}
+    for row in table.sort_values("x", kind="stable").itertuples():
+        offset, alpha = (0.19, 1.0) if row.x == table["x"].min() else (-0.19, 0.6)
+        share, y = 100 * row.value / row.n, places[row.task, row.method] + offset
+        axis.barh(y, share, height=0.34, color=LINES[row.task, row.method][0], alpha=alpha)
+        text = f"{share:.1f} %  (M = {row.x:.0f})" if share else f"0  (M = {row.x:.0f})"
+        axis.text(share + 0.5, y, text, va="center", fontsize=7)
+    axis.set_yticks(range(len(order)), [LINES[key][2] for key in order])
     axis.grid(axis="y", visible=False)
     share = f"% of {table['n'].iloc[0]:.0f} pairs, orders drawn"
     axis.set_xlabel(f"falls though the feature matters more\n({share})")
-    axis.set_title("Random pairs of trees, M features")
+    axis.set(xlim=(0, 18), title="Random pairs of trees, M features")
 
 
 def statements(table):
     """s01: the attributions that fall and rise from A to B, and in how many random pairs."""
     attributed = table[(table["part"] == "attribution") & (table["feature"] == "Cough")]
     cough = attributed.set_index(["task", "method", "tree"])["value"]
-    change = {key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in LABELS}
-    falls, rises = _least(change)
+    falls, rises = _least({key: cough[*key, "B"] / cough[*key, "A"] - 1 for key in LABELS})
     # Changes grow with the ratio of the leaves' values, which lies between two of `RATIOS`.
     (_, *below), (_, *above) = _neighbors(table)
     measured = "smallest {} of cough's attribution from A to B, relative"
@@ -267,8 +241,8 @@ def statements(table):
     place = ("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least")
     yield finding(*place, possible=(below[1], above[1]))
     ranges = table[(table["part"] == "range") & (table["x"] <= HOLDS_UP_TO)]
-    expected = [key in FALLING for key in zip(ranges["task"], ranges["method"], strict=True)]
-    exceptions = ((ranges["value"] < 0) != expected).sum()
+    is_falling = [key in FALLING for key in zip(ranges["task"], ranges["method"], strict=True)]
+    exceptions = ((ranges["value"] < 0) != is_falling).sum()
     measured = f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
     place = ("s01", "other leaf values", measured, exceptions, 0.0)
     yield finding(*place, possible=(0, len(ranges)))
@@ -278,9 +252,8 @@ def statements(table):
         count, n = rows["value"].sum(), rows["n"].sum()
         measured = f"falls in {n:.0f} random pairs where the feature matters more"
         place = ("s01", f"pairs, {method} of the {task}", measured, count)
-        limit = (0.0, "at most") if method == "SHAP" else (1.0, "at least")
-        reading = "" if method == "SHAP" else exists
-        yield finding(*place, *limit, reading=reading, possible=(0, n))
+        limit = (0.0, "at most", "") if method == "SHAP" else (1.0, "at least", exists)
+        yield finding(*place, *limit[:2], reading=limit[2], possible=(0, n))
 
 
 def _least(change):
@@ -301,13 +274,12 @@ def _neighbors(table):
 
 
 def _tree(first, second, leaves):
-    covers = [4, 2, 1, 1, 2, 1, 1]
     return Tree(
         v=[INTERNAL, INTERNAL, *leaves[:2], INTERNAL, *leaves[2:]],
         a=[1, 2, -1, -1, 5, -1, -1],
         b=[4, 3, -1, -1, 6, -1, -1],
         t=[0.5] * 7,
-        r=[Fraction(r) for r in covers],
+        r=[Fraction(r) for r in (4, 2, 1, 1, 2, 1, 1)],
         d=[first, second, -1, -1, second, -1, -1],
     )
 
@@ -317,7 +289,7 @@ def _leaves(cases):
     for name, tree in cases.items():
         for x in ROWS:
             answers = "fever {}, cough {}".format(*("yes" if answer else "no" for answer in x))
-            value = _number(_attributions.expvalue(x, (FEVER, COUGH), tree, Counter()))
+            value = _number(_algorithms.expvalue(x, (FEVER, COUGH), tree))
             yield {"part": "leaf", "tree": name, "method": f"assumed: {answers}", **value}
 
 
@@ -331,7 +303,7 @@ def _attributed(name, tree):
 def _marginals(name, tree):
     """Change of the output and of the gain by knowing cough, without and with fever."""
     games = {
-        "output": lambda S: _attributions.expvalue(EXPLAINED, S, tree, Counter()),
+        "output": lambda S: _algorithms.expvalue(EXPLAINED, S, tree),
         "gain": _attributions.gain_game(ROWS, tree),
     }
     for task, v in games.items():

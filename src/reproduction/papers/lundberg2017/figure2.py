@@ -5,9 +5,9 @@ of one species by a tree whose path to it tests each of the four features once, 
 method is exactly one of the 24 orders.
 """
 
-from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ import pandas as pd
 from reproduction import models
 from reproduction.datasets import scikit_learn
 from reproduction.figures import COLORS, panels, pictures
-from reproduction.papers.lundberg2017 import _attributions
-from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
+from reproduction.papers.lundberg2017 import _algorithms, _attributions
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
 from splitcredit import to_forest
 
 RECIPE = {"estimator": "DecisionTreeClassifier", "max_depth": 4, "max_features": 1}
@@ -29,28 +29,28 @@ UP, DOWN = COLORS["vermilion"], COLORS["blue"]
 def compute(inputs) -> pd.DataFrame:
     """Every step of every order, the path method and the SHAP values.
 
-    Columns: ``part``: ``order`` (a step: E[f | x_S] grows to ``expectation`` as the feature joins
-    S), ``path`` (Saabas), ``shap`` (Eq. 2); ``order``, features from 1 on; ``position`` in it,
-    ``feature``, ``expectation``, ``value`` (step or attribution), ``exact``. The row of position 0
-    has E[f] and no feature.
+    Parts: ``order`` (a step: E[f | x_S] grows to ``expectation`` as the feature joins S), ``path``
+    (Saabas), ``shap`` (Eq. 2). The row of position 0 has E[f] and no feature.
     """
     tree, x = explained()
+    everything = range(len(FEATURES))
     f_x = {
-        frozenset(S): expvalue(x, S, tree, Counter())
+        frozenset(S): _algorithms.expvalue(x, S, tree)
         for size in range(len(FEATURES) + 1)
-        for S in permutations(range(len(FEATURES)), size)
+        for S in combinations(everything, size)
     }
     rows = [_row("order", "", 0, "", f_x[frozenset()], Fraction(0))]
-    for order in permutations(range(len(FEATURES))):
+    for order in permutations(everything):
         for k, i in enumerate(order):
             before, after = f_x[frozenset(order[:k])], f_x[frozenset(order[: k + 1])]
             rows.append(_row("order", _name(order), k + 1, FEATURES[i], after, after - before))
-    order = path_order(x, tree)
-    path, shap = _attributions.path_output(x, tree), _attributions.shap_output(x, tree)
-    for k, i in enumerate(order):
-        rows.append(_row("path", _name(order), k + 1, FEATURES[i], None, path[i]))
-    for k, i in enumerate(order):
-        rows.append(_row("shap", "", k + 1, FEATURES[i], None, shap[i]))
+    order = tuple(tree.d[j] for j in tree.tests(x))
+    for part, name, values in (
+        ("path", _name(order), _attributions.path_output(x, tree)),
+        ("shap", "", _algorithms.shapley_by_subsets(x, tree)),
+    ):
+        for k, i in enumerate(order):
+            rows.append(_row(part, name, k + 1, FEATURES[i], None, values[i]))
     return pd.DataFrame(rows)
 
 
@@ -58,20 +58,11 @@ def explained() -> tuple[Tree, list[float]]:
     """The tree for the probability of the species, in fractions, and the iris."""
     data = scikit_learn.iris()
     forest = to_forest(models.fit(RECIPE, data.X, data.y))
-    tree = trees_of(forest, CLASS, Fraction)[0]
+    tree = _algorithms.trees_of(forest, CLASS, Fraction)[0]
     # Shares of whole numbers of flowers, which float64 has rounded.
     pairs = zip(tree.v, tree.r, strict=True)
     v = [INTERNAL if v is INTERNAL else Fraction(round(v * r), int(r)) for v, r in pairs]
-    return Tree(v, tree.a, tree.b, tree.t, tree.r, tree.d), forest.prepare(data.X)[ROW].tolist()
-
-
-def path_order(x, tree: Tree) -> tuple[int, ...]:
-    """Features in the order in which the path of x tests them."""
-    order, j = [], 0
-    while tree.v[j] is INTERNAL:
-        order.append(tree.d[j])
-        j = tree.a[j] if x[tree.d[j]] <= tree.t[j] else tree.b[j]
-    return tuple(order)
+    return replace(tree, v=v), forest.prepare(data.X)[ROW].tolist()
 
 
 def draw(table):
@@ -103,9 +94,8 @@ def _arrows(axis, start, steps, conditional):
     expectation, known_features = start, []
     axis.plot([expectation, expectation], [-0.5, 0.35], color="0.5", lw=0.8, ls=":")
     axis.text(expectation, -0.72, f"E[f(x)] = {start:.3f}", ha="center", fontsize=7.5)
-    for k, step in enumerate(steps.itertuples()):
-        end, y = expectation + step.value, k
-        color = UP if step.value > 0 else DOWN
+    for y, step in enumerate(steps.itertuples()):
+        end, color = expectation + step.value, UP if step.value > 0 else DOWN
         arrow = {"arrowstyle": "-|>", "color": color, "lw": 3.2, "shrinkA": 0, "shrinkB": 0}
         axis.annotate("", (end, y), (expectation, y), arrowprops={**arrow, "mutation_scale": 13})
         axis.plot([end, end], [y - 0.3, y + 1.3], color="0.5", lw=0.8, ls=":")
@@ -113,13 +103,13 @@ def _arrows(axis, start, steps, conditional):
         beyond = max(expectation, end) + 0.015
         axis.text(beyond, y - 0.05, text, color=color, va="center", fontsize=8)
         known_features.append(f"x$_{FEATURES.index(step.feature) + 1}$")
-        if conditional and k < len(steps) - 1:
+        if conditional and y < len(steps) - 1:
             reached = f"E[f(x) | {', '.join(known_features)}] = {end:.3f}"
             axis.text(beyond, y + 0.4, reached, color="0.35", va="center", fontsize=6.5)
         expectation = end
-    words = {"ha": "center", "fontsize": 7.5}
     at = expectation, len(steps) + 0.72
-    axis.text(*at, f"f(x) = {expectation:.3f}", fontweight="bold", **words)
+    text = f"f(x) = {expectation:.3f}"
+    axis.text(*at, text, fontweight="bold", ha="center", fontsize=7.5)
     axis.set(ylim=(len(steps) + 0.9, -1.3), xlim=(0.2, 1.32), yticks=[])
     axis.set_xticks([0.2, 0.4, 0.6, 0.8, 1.0])
     axis.spines["left"].set_visible(False)
@@ -130,19 +120,18 @@ def _orders(axis, steps, shap, path):
     """Rows: orders; columns: features; colors: the step of the feature in that order."""
     from matplotlib.patches import Rectangle
 
-    cells = steps[steps["position"] > 0].pivot_table(
-        index="order", columns="feature", values="value"
-    )[list(FEATURES)]
-    mean = shap.set_index("feature")["value"][list(FEATURES)].to_numpy()
+    features = list(FEATURES)
+    steps = steps[steps["position"] > 0]
+    cells = steps.pivot(index="order", columns="feature", values="value")[features]
+    mean = shap.set_index("feature")["value"][features].to_numpy()
     image = np.vstack([cells.to_numpy(), np.full((1, len(FEATURES)), np.nan), mean])
     limit = np.nanmax(np.abs(image))
     axis.imshow(image, cmap=pictures.MAP, vmin=-limit, vmax=limit, aspect="auto")
     for (row, column), value in np.ndenumerate(image):
         if not np.isnan(value):
-            dark = abs(value) > 0.6 * limit
-            bold = "bold" if row == len(image) - 1 else "normal"
+            style = {"color": "white" if abs(value) > 0.6 * limit else "0.15", "fontsize": 6.5}
+            style["fontweight"] = "bold" if row == len(image) - 1 else "normal"
             text = f"{value:+.3f}".replace("-", "−")
-            style = {"color": "white" if dark else "0.15", "fontsize": 6.5, "fontweight": bold}
             axis.text(column, row, text, ha="center", va="center", **style)
     labels = [order.replace("-", " ") for order in cells.index]
     axis.set_yticks([*range(len(cells)), len(image) - 1], [*labels, "SHAP"], fontsize=7)
@@ -157,16 +146,15 @@ def _orders(axis, steps, shap, path):
     axis.get_yticklabels()[row].set_fontweight("bold")
     axis.text(len(FEATURES) - 0.4, row, "path", va="center", fontsize=7.5, fontweight="bold")
     axis.grid(False)
-    for spine in axis.spines.values():
-        spine.set_visible(False)
+    axis.spines[:].set_visible(False)
     axis.set_ylabel("order in which the features become known")
     axis.set_title("What a feature adds, by order", loc="left")
 
 
 def _row(part, order, position, feature, expectation, value):
-    number = None if expectation is None else float(expectation)
     row = {"part": part, "order": order, "position": position, "feature": feature}
-    return {**row, "expectation": number, "value": float(value), "exact": str(value)}
+    row["expectation"] = None if expectation is None else float(expectation)
+    return {**row, "value": float(value), "exact": str(value)}
 
 
 def _name(order):

@@ -11,18 +11,14 @@ stands beside the statements.
 """
 
 import math
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from reproduction.figures import panels
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017.figure3 import (
-    CLUSTERED,
-    DATASETS,
-    STAND_IN,
-    datasets_of,
-)
+from reproduction.papers.lundberg2017.figure3 import CLUSTERED, DATASETS, STAND_IN, datasets_of
 
 # Pairs that are compared: for s06, s07, and by two readings of "random" for s08.
 LEADS = {
@@ -44,29 +40,21 @@ MODES = {"in_sample": "in-sample", "out_of_fold": "out-of-fold"}
 # The linkage whose curves are drawn.
 LINKAGE = "average"
 _MARKERS = {"average": "o", "complete": "s", "ward": "^"}
-_NAMES = {"average": "average linkage", "complete": "complete linkage", "ward": "Ward linkage"}
 # Random labels are the control of the unsupervised clustering.
 CONTROLS = ("tree_shap", "saabas", "local_mdi")
-_CONTROL = "hollow, dashed: permuted before the fit"
-_SPREAD = "10 to 90 % of the repeats, around means"
 _OUTCOMES = {"label": "R² of the outcome", "prediction": "R² of the prediction"}
 
 
 def compute(inputs) -> pd.DataFrame:
     """R2 by number of groups, the area under it, and leads of one clustering over another.
 
-    Columns: ``dataset``, ``mode``, ``labels`` (observed, or permuted: the control), ``linkage``,
-    ``outcome`` (label or prediction), ``clustered``, ``versus``, ``statistic``, ``n_groups``,
-    ``value``, ``low``, ``high``, ``n_repeats``. Statistics: ``r2`` of the label at a number of
-    groups, at all numbers for drawn curves, and ``area``, the mean of R2 over all numbers of
-    groups: means over the repeats, low and high their 10 and 90 % quantiles. ``lead`` of the area:
-    mean difference of `clustered` less `versus`; ``lead over the control``: that with observed
-    labels less that with permuted ones; low and high of both are two standard errors away, see
-    `_standard_error`.
+    ``area``, the mean of R2 over all numbers of groups, and ``r2`` are means over the repeats, low
+    and high their 10 and 90 % quantiles. ``lead`` of the area: mean difference of ``clustered``
+    less ``versus``; ``lead over the control``: that with observed labels less that with permuted
+    ones; low and high of both are two standard errors away, see `_standard_error`.
     """
     rows = inputs["lundberg2017_clustering/clustering_r2"]
-    names = {"data": "dataset", "variant": "mode", "data.outcome": "labels"}
-    rows = rows.rename(columns=names)
+    rows = rows.rename(columns={"data": "dataset", "variant": "mode", "data.outcome": "labels"})
     if "data.share" not in rows:
         rows["data.share"] = np.nan
     rows["outcome"] = rows["outcome"].replace("tree_shap", "prediction")
@@ -105,29 +93,28 @@ def _leads(areas, clustered, versus):
     """Leads of one clustering over another, with both kinds of labels and over the control."""
     keys = ["dataset", "mode", "linkage", "outcome"]
     index = [*keys, "labels", "data.share", "repeat"]
-    areas_of = {
-        name: areas[areas["clustered"] == name].set_index(index)["value"]
-        for name in (clustered, versus)
-    }
+    first, second = (
+        areas[areas["clustered"] == name].set_index(index)["value"] for name in (clustered, versus)
+    )
     # Random features and labels are drawn anew in each repeat: no pairing, and no overlap.
-    chance = areas_of[versus] if versus.startswith("random") else 0 * areas_of[versus]
-    leads = pd.DataFrame({"value": areas_of[clustered] - areas_of[versus], "chance": chance})
+    chance = second if versus.startswith("random") else 0 * second
+    leads = pd.DataFrame({"value": first - second, "chance": chance})
     leads["paired"] = leads["value"] + leads["chance"]
     rows = []
     for place, group in leads.reset_index().groupby(keys, sort=False):
-        means, errors = {}, {}
-        for labels, rows_of_labels in group.groupby("labels", sort=False):
-            means[labels] = rows_of_labels["value"].mean()
-            share = rows_of_labels["data.share"].iloc[0] if labels == "observed" else 1.0
-            paired = _standard_error(rows_of_labels["paired"], share)
-            errors[labels] = np.hypot(paired, _standard_error(rows_of_labels["chance"], 1.0))
-            row = {**dict(zip(keys, place, strict=True)), "n_repeats": len(rows_of_labels)}
-            rows.append({**row, "labels": labels, "statistic": _LEAD})
-            rows[-1] |= _interval(means[labels], errors[labels])
-        if set(means) == {"observed", "permuted"}:
-            lead_over_control = means["observed"] - means["permuted"]
-            rows.append({**row, "labels": "observed", "statistic": _OVER})
-            rows[-1] |= _interval(lead_over_control, np.hypot(*errors.values()))
+        key, found = dict(zip(keys, place, strict=True)), {}
+        for labels, repeats in group.groupby("labels", sort=False):
+            share = repeats["data.share"].iloc[0] if labels == "observed" else 1.0
+            paired = _standard_error(repeats["paired"], share)
+            error = np.hypot(paired, _standard_error(repeats["chance"], 1.0))
+            found[labels] = repeats["value"].mean(), error
+            row = {**key, "n_repeats": len(repeats), "labels": labels, "statistic": _LEAD}
+            rows.append(row | _interval(*found[labels]))
+        if set(found) == {"observed", "permuted"}:
+            over = found["observed"][0] - found["permuted"][0]
+            error = np.hypot(*(error for _, error in found.values()))
+            row |= {"labels": "observed", "statistic": _OVER}
+            rows.append(row | _interval(over, error))
     return pd.DataFrame(rows).assign(clustered=clustered, versus=versus)
 
 
@@ -153,11 +140,8 @@ def draw(table):
     """Data sets and modes side by side: curves of the label; areas of label and prediction."""
     datasets = datasets_of(table)
     places = [(dataset, mode) for dataset in datasets for mode in MODES]
-    size = (2.6 * len(places) + 0.8, 9.4)
-    ratios = [1.15, 1, 1]
-    figure, axes = panels.subplots(
-        3, len(places), figsize=size, sharey="row", squeeze=False, height_ratios=ratios
-    )
+    layout = {"figsize": (2.6 * len(places) + 0.8, 9.4), "height_ratios": [1.15, 1, 1]}
+    figure, axes = panels.subplots(3, len(places), sharey="row", squeeze=False, **layout)
     for column, (dataset, mode) in zip(axes.T, places, strict=True):
         rows = table[(table["dataset"] == dataset) & (table["mode"] == mode)]
         of_label = (rows["outcome"] == "label") & (rows["linkage"] == LINKAGE)
@@ -180,16 +164,14 @@ def _headline(table, datasets):
     of_control = (table["mode"] == "in_sample") & (table["labels"] == "permuted")
     of_control &= (table["linkage"] == LINKAGE) & (table["outcome"] == "label")
     area = table[of_control & (table["statistic"] == "area")].set_index(["dataset", "clustered"])
-    lines = []
+    lines = ["Areas in-sample with permuted outcomes, where there is nothing to find:"]
     for k, dataset in enumerate(datasets, 1):
         areas = [
             f"{CLUSTERED[name][0]} {area['value'].get((dataset, name), float('nan')):.2f}"
             for name in ("tree_shap", "saabas", "unsupervised", "random_features")
         ]
         lines.append(f"{', '.join(areas)} (stand-in {k})")
-    return "\n".join(
-        ["Areas in-sample with permuted outcomes, where there is nothing to find:", *lines]
-    )
+    return "\n".join(lines)
 
 
 def _curves(axis, rows):
@@ -201,32 +183,30 @@ def _curves(axis, rows):
         axis.plot(groups, line["value"], color=color, linestyle=dash, label=label)
     for name in CONTROLS:
         control = rows[(rows["labels"] == "permuted") & (rows["clustered"] == name)]
-        control = control.sort_values("n_groups")
+        control = control.sort_values("n_groups").astype({"n_groups": float})
         label, color, _ = CLUSTERED[name]
-        x = control["n_groups"].astype(float)
-        style = {"color": color, "ls": (0, (3, 1.5)), "lw": 1.1}
-        axis.plot(x, control["value"], label=f"{label}, control", **style)
+        style = {"color": color, "ls": (0, (3, 1.5)), "lw": 1.1, "label": f"{label}, control"}
+        axis.plot("n_groups", "value", data=control, **style)
     axis.set_xscale("log")
     axis.set_xlim(rows["n_groups"].max(), 1)
     ticks = [g for g in (200, 50, 20, 5, 2, 1) if g <= rows["n_groups"].max()]
     axis.set_xticks(ticks, [str(g) for g in ticks])
     axis.set_xticks([], minor=True)
-    axis.set_ylim(-0.02, 1.02)
-    axis.set_xlabel("number of groups")
+    axis.set(ylim=(-0.02, 1.02), xlabel="number of groups")
 
 
 def _areas(axis, rows):
     """Filled: outcomes as observed; hollow: permuted; the linkages one below the other."""
     for line, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
-        for i, (linkage, marker) in enumerate(_MARKERS.items()):
-            for j, labels in enumerate(("observed", "permuted")):
-                of_linkage = (rows["clustered"] == name) & (rows["linkage"] == linkage)
-                for row in rows[of_linkage & (rows["labels"] == labels)].itertuples():
-                    y = line + 0.25 * (i - 1) + 0.1 * (j - 0.5)
-                    error = [[row.value - row.low], [row.high - row.value]]
-                    style = {"color": color, "marker": marker, "ms": 3.6, "lw": 0.8}
-                    face = color if j == 0 else "white"
-                    axis.errorbar(row.value, y, xerr=error, mfc=face, **style)
+        for (i, linkage), (labels, face, side) in product(
+            enumerate(_MARKERS), (("observed", color, -0.05), ("permuted", "white", 0.05))
+        ):
+            of_linkage = (rows["clustered"] == name) & (rows["linkage"] == linkage)
+            for row in rows[of_linkage & (rows["labels"] == labels)].itertuples():
+                error = [[row.value - row.low], [row.high - row.value]]
+                style = {"color": color, "marker": _MARKERS[linkage], "mfc": face, "ms": 3.6}
+                y = line + 0.25 * (i - 1) + side
+                axis.errorbar(row.value, y, xerr=error, lw=0.8, **style)
     axis.set_yticks(range(len(CLUSTERED)), [label for label, _, _ in CLUSTERED.values()])
     axis.tick_params(axis="y", labelsize=8)
     axis.grid(False, axis="y")
@@ -236,15 +216,19 @@ def _areas(axis, rows):
 def _key(axes):
     """Lines of the curves, marks of the areas, and the band around the curves."""
     lines, _ = axes[0, 0].get_legend_handles_labels()
-    style = {"color": "0.3", "ls": "", "ms": 4}
     marks = [
-        axes[1, 0].plot([], [], marker=marker, label=_NAMES[linkage], **style)[0]
-        for linkage, marker in _MARKERS.items()
+        ("average linkage", "o", "0.3"),
+        ("complete linkage", "s", "0.3"),
+        ("Ward linkage", "^", "0.3"),
+        ("filled, solid: outcome as observed", "o", "0.3"),
+        ("hollow, dashed: permuted before the fit", "o", "white"),
     ]
-    for name, face in (("filled, solid: outcome as observed", "0.3"), (_CONTROL, "white")):
-        marks += axes[1, 0].plot([], [], marker="o", mfc=face, label=name, **style)
-    band = axes[0, 0].fill_between([], [], [], color="0.3", alpha=0.2, lw=0, label=_SPREAD)
-    return [*lines, *marks, band]
+    style = {"color": "0.3", "ls": "", "ms": 4}
+    for label, marker, face in marks:
+        lines += axes[1, 0].plot([], [], marker=marker, mfc=face, label=label, **style)
+    style = {"color": "0.3", "alpha": 0.2, "lw": 0}
+    label = "10 to 90 % of the repeats, around means"
+    return [*lines, axes[0, 0].fill_between([], [], [], label=label, **style)]
 
 
 def statements(table):
@@ -252,15 +236,13 @@ def statements(table):
 
     s06 and s07 are judged by the lead in-sample, as in the paper. Beside it stand the lead over
     that of the control, which has one too and is not the paper's, and for s06 the lead by R2 of the
-    prediction. The paper names no linkage, so a finding has to hold with each of three: the
-    interval of the mean lead reaches from the lowest to the highest end of theirs.
+    prediction.
     """
     of_label = table[table["outcome"] == "label"]
     over_control = of_label[of_label["statistic"] == _OVER]
-    lead_of_label = of_label[(of_label["statistic"] == _LEAD) & (of_label["labels"] == "observed")]
-    of_prediction = table[(table["outcome"] == "prediction") & (table["labels"] == "observed")]
-    of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
-    in_sample = lead_of_label[lead_of_label["mode"] == "in_sample"]
+    leads = table[(table["statistic"] == _LEAD) & (table["labels"] == "observed")]
+    of_prediction = leads[leads["outcome"] == "prediction"]
+    in_sample = leads[(leads["outcome"] == "label") & (leads["mode"] == "in_sample")]
     areas = table[table["statistic"] == "area"].set_index(_KEYS)["value"].sort_index()
     for statement in ("s06", "s07"):
         yield from _judged(statement, in_sample, areas, reason=_LINKAGES)
@@ -271,7 +253,11 @@ def statements(table):
     # A model predicts what it has memorized too, so the control is no measure of these.
     yield from _judged("s16", of_prediction, areas, reading=_SIMILAR)
     yield from _judged("s06", of_prediction, areas, beside=True)
-    yield _ends(table)
+    rows = table[(table["statistic"] == "r2") & (table["labels"] == "observed")]
+    is_one_group, is_one_row_each = rows["n_groups"] == 1, rows["n_groups"] == _n_rows(rows)
+    errors = pd.concat([rows[is_one_group]["value"], rows[is_one_row_each]["value"] - 1]).abs()
+    measured = "largest of |R2| of one group and |R2 - 1| of as many groups as rows, all curves"
+    yield finding("s17", "both ends", measured, errors.max(), _ROUNDING, possible=(0, 1))
 
 
 def _predicted_by_features(judged, leads):
@@ -293,18 +279,21 @@ def _predicted_by_features(judged, leads):
 
 
 def _judged(statement, leads, areas, kind="at least", **options):
+    """Findings on mean leads: the paper names no linkage, so one has to hold with each of three.
+
+    The interval reaches from the lowest to the highest end of theirs.
+    """
     pairs = LEADS[statement]
     paired = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
     for (dataset, mode), rows in paired.groupby(["dataset", "mode"], sort=False):
         comparison = " and ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
         is_over = rows["statistic"].iat[0] == _OVER
         of_prediction = rows["outcome"].iat[0] == "prediction"
-        control_text = " over the control with permuted outcomes" if is_over else ""
-        outcome = " (R2 of the prediction)" if of_prediction else ""
-        linkages = "both and over three linkages" if len(pairs) > 1 else "three linkages"
         measured = (
-            f"lead of the area{outcome}{control_text}, {comparison}: mean over {linkages}, "
-            f"interval over them of two standard errors each, {rows['n_repeats'].min()} repeats"
+            f"lead of the area{' (R2 of the prediction)' if of_prediction else ''}"
+            f"{' over the control with permuted outcomes' if is_over else ''}, {comparison}: mean "
+            f"over {'both and over ' if len(pairs) > 1 else ''}three linkages, interval over them "
+            f"of two standard errors each, {rows['n_repeats'].min()} repeats"
         )
         variant = f"{dataset}, {MODES[mode]}" if kind == "at least" else dataset
         variant += ", over the control" if is_over else ""
@@ -335,12 +324,3 @@ def _of_areas(leads, areas):
         for row in leads.to_dict("records")
     ]
     return np.mean(values) - _DIGITS, np.mean(values) + _DIGITS
-
-
-def _ends(table):
-    rows = table[(table["statistic"] == "r2") & (table["labels"] == "observed")]
-    is_one_group, is_one_row_each = rows["n_groups"] == 1, rows["n_groups"] == _n_rows(rows)
-    errors = pd.concat([rows[is_one_group]["value"], rows[is_one_row_each]["value"] - 1]).abs()
-    measured = "largest of |R2| of one group and |R2 - 1| of as many groups as rows, all curves"
-    place = ("s17", "both ends", measured, errors.max(), _ROUNDING)
-    return finding(*place, possible=(0, 1))

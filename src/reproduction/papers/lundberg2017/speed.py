@@ -42,18 +42,16 @@ APART = 2.0
 
 
 def compute(inputs, trees: Count, features: Count, rows: Count, repeats: Count) -> pd.DataFrame:
-    """Seconds, by part.
+    """CPU seconds: ``rows`` of a method, or ``reading``, what shap takes before the first row.
 
-    Columns: ``part``: ``rows`` (``model`` and ``method`` with releases, ``trees``, ``features``,
-    ``rows``, ``timed_rows``: how many were timed; each row beyond them adds what one row beyond the
-    first took on average) or ``reading``, what shap takes before the first row; ``value`` in CPU
-    seconds.
+    ``timed_rows``: how many were timed; each row beyond them adds what one row beyond the first
+    took on average.
     """
     with threads(1):
         measurements = list(_rows(trees, features, rows, repeats))
-    columns = ["part", "model", "method", "trees", "features", "rows", "timed_rows"]
-    table = pd.DataFrame(measurements, columns=[*columns, "value"])
-    return table.astype({name: "Int64" for name in columns[3:]})
+    integers = ["trees", "features", "rows", "timed_rows"]
+    table = pd.DataFrame(measurements, columns=["part", "model", "method", *integers, "value"])
+    return table.astype(dict.fromkeys(integers, "Int64"))
 
 
 def _rows(trees, features, rows, repeats):
@@ -73,13 +71,12 @@ def _rows(trees, features, rows, repeats):
             if len(batch) < rows:  # The fixed cost of a call counts once.
                 a_row = max(seconds - row_seconds, 0.0) / (len(batch) - 1)
                 seconds = row_seconds + a_row * (rows - 1)
-            row = {"method": method, "rows": 1, "timed_rows": 1, "value": row_seconds}
-            yield {**key, **row}
-            row |= {"rows": rows, "timed_rows": len(batch), "value": seconds}
-            yield {**key, **row}
+            key["method"] = method
+            yield {**key, "rows": 1, "timed_rows": 1, "value": row_seconds}
+            yield {**key, "rows": rows, "timed_rows": len(batch), "value": seconds}
     # Of the last model, which is the one that shap is given.
     reading = _median(lambda _: _explainer(model), X, repeats)
-    yield {**key, "part": "reading", "value": reading}
+    yield {**key, "part": "reading", "method": None, "value": reading}
 
 
 def _xgboost(model):
@@ -152,24 +149,23 @@ def _methods_by_model(axis, rows, n):
             color, mark = (COLORS["blue"], "o") if ours else (COLORS["vermilion"], "s")
             axis.plot(row.value, len(labels), mark, color=color, ms=6)
             scaled = f" ({row.timed_rows:.0f} rows timed)" if row.timed_rows < row.rows else ""
-            text = f"{panels.seconds(row.value)}{scaled}"
-            style = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+            style = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
             style["bbox"] = {"fc": "white", "ec": "none", "pad": 0.5}
-            axis.annotate(text, (row.value, len(labels)), fontsize=8, **style)
+            text = f"{panels.seconds(row.value)}{scaled}"
+            axis.annotate(text, (row.value, len(labels)), **style)
             labels.append(row.method)
     axis.axvline(FRACTION, color=COLORS["black"], lw=0.8, ls=":", zorder=0)
     axis.text(FRACTION * 1.2, 0, "one second", fontsize=8, va="center")
     axis.set_yticks(range(len(labels)), labels, fontsize=8)
-    for label, name in zip(axis.get_yticklabels(), labels, strict=True):
-        label.set_fontweight("bold" if name.startswith("model of") else "normal")
+    for label in axis.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text().startswith("model of") else "normal")
     axis.tick_params(axis="y", length=0)
-    axis.set_ylim(len(labels) - 0.5, -0.6)
     axis.set_xscale("log")
     # Room for the texts at the right.
     room = 5000 if (rows["timed_rows"] < n).any() else 50
     axis.set_xlim(rows["value"].min() / 3, max(rows["value"].max(), FRACTION) * room)
-    axis.set_xlabel("CPU seconds")
-    axis.set_title("One row" if n == 1 else f"{n:.0f} rows")
+    title = "One row" if n == 1 else f"{n:.0f} rows"
+    axis.set(ylim=(len(labels) - 0.5, -0.6), xlabel="CPU seconds", title=title)
 
 
 def statements(table):
@@ -184,13 +180,11 @@ def statements(table):
     for row in rows[rows["rows"] == 1].itertuples():
         # Where the model is small, other steps of a call take longer than reading it.
         reads = row.method.startswith("shap ") and row.value > FRACTION
-        options = {"expected": (reading / APART, reading * APART) if reads else None}
-        # No longer than the batch.
-        options["possible"] = 0.0, APART * longest[row.model, row.method]
-        options["beside"] = not row.method.startswith("xgboost ")
-        place = (
-            "s05",
-            f"{row.method}, model of {row.model}",
-            "CPU seconds for one row, one thread",
+        variant = f"{row.method}, model of {row.model}"
+        yield finding(
+            *("s05", variant, "CPU seconds for one row, one thread", row.value, FRACTION),
+            reading=_FRACTION,
+            expected=(reading / APART, reading * APART) if reads else None,
+            possible=(0.0, APART * longest[row.model, row.method]),  # no longer than the batch
+            beside=not row.method.startswith("xgboost "),
         )
-        yield finding(*place, row.value, FRACTION, reading=_FRACTION, **options)
