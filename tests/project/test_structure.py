@@ -122,13 +122,6 @@ def test_only_formats_know_other_libraries_of_trees():
             assert not re.search(rf"[\"'](?:{names})\b|import (?:{names})", path.read_text()), path
 
 
-def test_guides_of_kernels_hold_no_code():
-    """They are read, not run."""
-    for guide in (LIBRARY / "kernels").rglob("__init__.py"):
-        (docstring,) = ast.parse(guide.read_text()).body
-        assert isinstance(docstring, ast.Expr), guide
-
-
 def test_every_artefact_has_code_and_every_code_an_artefact():
     configured = configuration.artefacts()
     assert sorted(configured) == papers.available()
