@@ -132,20 +132,6 @@ def test_every_artefact_has_code_and_every_code_an_artefact():
         assert set(registry.names(f"reproduction.papers.{paper}")) == modules, paper
 
 
-def test_a_module_that_does_not_exist_is_one_clear_line(monkeypatch):
-    name = "gajewski2025/figure1"
-    modules = dict.fromkeys(papers.available(), "nothing")
-    monkeypatch.setattr(papers, "_modules", lambda: modules)
-    with pytest.raises(ValueError, match=f"^unknown module of {name} 'nothing': available are a"):
-        papers.artefact(name)
-    with pytest.raises(ValueError, match=r"^unknown artefact 'a/b': available are .*gajewski"):
-        papers.artefact("a/b")
-    with pytest.raises(
-        configuration.ConfigError, match=r"^artefacts\..*: unknown module of .* 'nothing'"
-    ):
-        Workflow({})
-
-
 def test_a_configuration_does_not_change_the_code_of_an_artefact():
     content = {"artefacts": {"gajewski2025/figure1": {"module": "table1"}}}
     with pytest.raises(
