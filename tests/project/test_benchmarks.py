@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from reproduction import storage
 
@@ -19,6 +20,7 @@ import sides  # noqa: E402
 import workloads  # noqa: E402
 
 
+@pytest.mark.long  # It starts a process for each peer.
 def test_a_small_race_writes_its_rows_in_the_place_of_those_before(monkeypatch, tmp_path):
     """Also of peers that fail or cannot be installed."""
     random = np.random.default_rng(0)

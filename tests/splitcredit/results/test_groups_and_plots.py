@@ -106,6 +106,8 @@ def test_several_outputs_are_stacked_bars_of_mean_absolute_values():
     assert labels(ax) == ["green", "blue", "size", "red"]
     means = np.abs(a.values).mean(axis=0)[[1, 2, 3, 0]]
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], means.T.ravel())
+    starts = [bar.get_x() for bar in ax.patches]
+    np.testing.assert_allclose(starts, [*np.zeros(4), *means[:, 0]])
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["class 0", "class 1"]
 
 

@@ -60,10 +60,11 @@ def rows(data, tmp_path):
     return tmp_path / "rows.csv"
 
 
-@pytest.fixture
-def booster(data, tmp_path):
-    xgboost.XGBClassifier(n_estimators=5).fit(*data).save_model(tmp_path / "model.json")
-    return tmp_path / "model.json"
+@pytest.fixture(scope="module")
+def booster(data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "model.json"
+    xgboost.XGBClassifier(n_estimators=5).fit(*data).save_model(path)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -233,16 +234,23 @@ def test_categories_whose_columns_nothing_tells_are_refused(tmp_path):
         (b"", "rows.csv is empty"),
         (b"dose,age,size\n1,2,forty\n", "column 'size': .*'forty'"),
         (b"dose,age,size\n1,2,3,\n", "separator at the end of each row"),
-        # Red if 85,210 is read as 85.21, or a first row of numbers as the names of the columns.
+        # Red if 85,210 is read as 85.21.
         (b"dose;age;size\n85,210;7;1\n", "has 85,210: write numbers without separators"),
         (b"dose;age;size\n85.210;7,5;1\n", "has 85.210: write numbers without separators"),
-        (b"0.5,1.5,1\n2.5,3.5,1\n", "begins with numbers: write names of columns"),
     ],
 )
 def test_tables_of_spreadsheets_are_refused_by_what_is_wrong(content, message, booster, tmp_path):
     (tmp_path / "rows.csv").write_bytes(content)
     refused = run("explain", booster, tmp_path / "rows.csv")
     assert refused.exit_code == 1 and re.search(message, refused.stderr), refused.stderr
+
+
+def test_a_first_row_of_numbers_names_no_columns(tmp_path):
+    model = RandomForestRegressor(2).fit(np.eye(4, 2), np.arange(4.0))
+    np.savez(tmp_path / "model.npz", **splitcredit.to_forest(model).to_arrays())
+    (tmp_path / "rows.csv").write_text("0.5,1.5\n2.5,3.5\n")
+    refused = run("explain", tmp_path / "model.npz", tmp_path / "rows.csv")
+    assert refused.exit_code == 1 and "write names of columns above them" in refused.stderr
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
