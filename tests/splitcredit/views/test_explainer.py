@@ -282,6 +282,9 @@ def test_interactions_are_those_of_shap(name):
     explanation = ours(X, interactions=True)
     assert np.array_equal(explanation.values, matrices)
     assert explanation.base_values.shape == ours(X).base_values.shape
+    of_row = ours(X[1], interactions=True)
+    assert np.array_equal(of_row.values, matrices[1])
+    assert of_row.base_values.shape == ours(X[:1]).base_values.shape
 
 
 def test_the_expected_value_is_that_of_the_trees_that_were_explained_last():
