@@ -1,6 +1,5 @@
 """Shapley interaction values against all subsets, exact fractions and other libraries."""
 
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 import twins
 import twins_interactions
 from forests import (
-    DRAWN,
     FITTED,
     along_caterpillar,
     boosted,
@@ -46,14 +44,6 @@ def test_sets_of_any_size_equal_the_enumeration_of_all_subsets(order, against_ba
     ours = interactions(forest, X, sets=all_sets, background=background, order=order)
     twin = twins_interactions.interaction_index(forest, X, all_sets, background)
     assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
-
-
-def test_the_two_twins_are_the_same_fractions():
-    forest = DRAWN["sum with a base"]()
-    X, sets = rows_on_thresholds(forest, 1), [(0, 1), (2, 5)]
-    by_sizes = twins_interactions.interaction_index_by_sizes(forest, X, sets)
-    by_subsets = twins_interactions.interaction_index(forest, X, sets, number=Fraction)
-    assert (by_sizes == by_subsets).all()
 
 
 @pytest.mark.parametrize("n_features", [40, 15])

@@ -296,18 +296,6 @@ def test_other_commands_give_the_numbers_of_the_functions(data, rows, booster):
     np.testing.assert_array_equal(gains["value"], np.sort(own)[::-1])
 
 
-def test_deviations_are_of_what_a_pipeline_makes_of_the_whole_table(data, tmp_path):
-    """Red if noise of raw columns, or of the first rows, is added to transformed features."""
-    io, X = pytest.importorskip("skops.io"), 1000 * data[0]
-    model = make_pipeline(StandardScaler(), RandomForestRegressor(5)).fit(X, X["dose"])
-    io.dump(model, tmp_path / "model.skops")
-    X.to_csv(tmp_path / "rows.csv", index=False)
-    few = (tmp_path / "model.skops", tmp_path / "rows.csv", "--rows", 1, "--scale", "0.3std")
-    own = splitcredit.faithfulness(model, X[:1], "saabas", scale=0.3 * np.sqrt(90 / 89))
-    gaps = read(run("faithfulness", *few, "--ranking", "saabas"))["pgi2"]
-    np.testing.assert_allclose(gaps, own, rtol=1e-6)
-
-
 def test_an_audit_gets_the_rows_and_writes_its_page(rows, booster, tmp_path, monkeypatch):
     def stub(model, X, y, X_test, y_test):
         assert list(X) == ["dose", "age", "size"] and len(y) == 90 and len(X_test) == 90
