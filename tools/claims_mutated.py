@@ -21,13 +21,11 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+from reproduction import claims, papers, storage
+from reproduction.planning.workflow import Workflow
+from reproduction.stages.artefacts import printed_values, rules_of, statements_of
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
-
-from reproduction import claims, papers, storage  # noqa: E402
-from reproduction.planning.workflow import Workflow  # noqa: E402
-from reproduction.stages.artefacts import printed_values, rules_of, statements_of  # noqa: E402
-
 KINDS = ("nonsense", "sign", "wrong side", "last digit", "neighbor")
 HELD, LEAST = KINDS[:3], 0.95
 

@@ -30,12 +30,9 @@ import time
 from pathlib import Path
 
 from project_copy import ROOT, copied
+from reproduction.cache_folder import digest
 
 SOURCES = ROOT / "src"
-sys.path.insert(0, str(SOURCES))
-
-from reproduction.cache_folder import digest  # noqa: E402
-
 PLACES = [f"splitcredit/{name}" for name in ("kernels", "models", "prediction_gap", "measures")]
 PLACES += ["reproduction/metrics"]
 # The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.

@@ -19,12 +19,10 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from reproduction import storage
+from reproduction.claims_summary import reduced_preset
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
-
-from reproduction import storage  # noqa: E402
-from reproduction.claims_summary import reduced_preset  # noqa: E402
-
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
 CLAIMS, DIFFERENCES = "claims.csv", "differences.csv"
 # Tables that are too large for the repository have only their SHA-256 in the reference.

@@ -1,23 +1,18 @@
-"""Benchmarks: the table of races is well-formed, and a small race writes its rows.
+"""Benchmarks: a small race writes its rows, whatever its times."""
 
-No test depends on a time.
-"""
-
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from reproduction import storage
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHMARKS = ROOT / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import environments  # noqa: E402  (programs beside each other, no package)
-import family  # noqa: E402
 import race  # noqa: E402
 import races  # noqa: E402
 import run  # noqa: E402
@@ -25,21 +20,7 @@ import sides  # noqa: E402
 import workloads  # noqa: E402
 
 
-def test_every_entrant_is_installed_by_its_environment_and_given_rows_that_there_are():
-    with_entrants = [*races.RACES["tree_shap"].values(), *family.races("3")]
-    assert {one.measure for one in with_entrants} == set(sides.MEASURES)
-    entered = set()
-    for one in with_entrants:
-        for entrant in one.entrants:
-            peer = (BENCHMARKS / "peers" / f"{entrant.peer}.py").read_text()
-            package = re.search(r'PACKAGE = "(.+)"', peer)[1]
-            pins = (BENCHMARKS / "peers" / f"{entrant.environment}.txt").read_text()
-            assert f"\n{package}==" in pins and entrant.environment in environments.PYTHONS
-            assert (entrant.rows or 1) <= one.workload.rows
-            entered.add(entrant.peer)
-    assert entered == {path.stem for path in (BENCHMARKS / "peers").glob("*.py")}
-
-
+@pytest.mark.long  # It starts a process for each peer.
 def test_a_small_race_writes_its_rows_in_the_place_of_those_before(monkeypatch, tmp_path):
     """Also of peers that fail or cannot be installed."""
     random = np.random.default_rng(0)
@@ -77,4 +58,4 @@ def test_a_small_race_writes_its_rows_in_the_place_of_those_before(monkeypatch, 
     monkeypatch.setattr(race, "RIGHT", -1.0)
     with sides.Peers() as peers:
         rows = replace(small, entrants=entrants[:1], family="4").run(peers)
-    assert {row["note"] for row in rows} == {"not right"} and family.worst(rows) == []
+    assert {row["note"] for row in rows} == {"not right"}

@@ -39,17 +39,7 @@ DOCUMENTED = documented()
 HOMES = sorted({value.__module__ for value in DOCUMENTED.values()})
 
 
-@pytest.mark.parametrize("name", [n for n, v in DOCUMENTED.items() if inspect.isfunction(v)])
-def test_every_function_has_hints_for_what_it_takes_and_returns(name):
-    """Those of measures say what the configuration may hold, and are read by the planning."""
-    signature = inspect.signature(DOCUMENTED[name])
-    assert signature.return_annotation is not inspect.Signature.empty
-    if not name.startswith("splitcredit.measures."):
-        for parameter in signature.parameters.values():
-            assert parameter.annotation is not inspect.Parameter.empty, parameter.name
-
-
-def functions_and_methods():
+def functions():
     """Functions of the reference, and the public methods of its classes, by their full names."""
     for name, value in DOCUMENTED.items():
         if inspect.isfunction(value):
@@ -60,15 +50,22 @@ def functions_and_methods():
                 yield f"{name}.{method}", function
 
 
-@pytest.mark.parametrize(("name", "function"), list(functions_and_methods()))
-def test_docstrings_of_the_reference_describe_every_parameter_and_what_is_returned(name, function):
-    text = inspect.getdoc(function)
-    parameters = [p for p in inspect.signature(function).parameters if p not in ("self", "cls")]
-    if parameters:
-        section = re.search(r"^Parameters\n-+\n((?:.|\n)*?)(?=^\w+\n-+$|\Z)", text, re.M)
-        entries = " ".join(re.findall(r"^(\S.*)$", section[1], re.M)) if section else ""
-        assert [p for p in parameters if not re.search(rf"\b{p}\b", entries)] == [], name
-        assert re.search(r"^(Returns|Yields)\n-+$", text, re.M), name
+@pytest.mark.parametrize(("name", "function"), list(functions()))
+def test_functions_describe_and_annotate_every_parameter_and_what_is_returned(name, function):
+    """Those of measures say what the configuration may hold, and are read by the planning."""
+    text, signature = inspect.getdoc(function), inspect.signature(function)
+    parameters = [p for n, p in signature.parameters.items() if n not in ("self", "cls")]
+    if not parameters:
+        return
+    section = re.search(r"^Parameters\n-+\n((?:.|\n)*?)(?=^\w+\n-+$|\Z)", text, re.M)
+    entries = " ".join(re.findall(r"^(\S.*)$", section[1], re.M)) if section else ""
+    assert [p.name for p in parameters if not re.search(rf"\b{p.name}\b", entries)] == []
+    assert re.search(r"^(Returns|Yields)\n-+$", text, re.M)
+    if name in DOCUMENTED:
+        assert signature.return_annotation is not inspect.Signature.empty
+        assert all(p.kind is not p.VAR_KEYWORD for p in parameters)
+        if not name.startswith("splitcredit.measures."):
+            assert [p.name for p in parameters if p.annotation is p.empty] == []
 
 
 def test_type_checkers_see_every_public_name():

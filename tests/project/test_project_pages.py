@@ -34,18 +34,6 @@ def test_links_of_a_page_lead_to_files_and_headings_of_the_project(page):
         assert not heading or heading in anchors(file), target
 
 
-def test_make_reproduce_ends_with_the_verdict_and_the_place_of_the_report():
-    """Snakemake ends with the names of all files; a dry run makes none."""
-
-    def last_line(*arguments):
-        command = ["make", "--no-print-directory", "-n", "reproduce", *arguments]
-        run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
-        return run.stdout.splitlines()[-1]
-
-    assert "results/verdict.txt" in last_line() and "results/report.html" in last_line()
-    assert "report.html" not in last_line("ARGUMENTS=-n")
-
-
 def test_attributes_of_git_leave_every_file_as_it_is():
     """Line ends that are normalized would change the SHA-256 of tables and models."""
     if not (ROOT / ".git").exists():

@@ -46,41 +46,6 @@ def test_the_code_of_a_page_runs_and_gives_what_its_pictures_show(page, example)
         np.testing.assert_allclose(computed, stored, rtol=1e-5, atol=1e-5 * largest)
 
 
-def test_what_the_pages_say_of_the_noise_in_the_example_holds(example):
-    def values(name):
-        names = {}
-        list(PICTURES.drawn(f"measures/{name}.md", example, names))
-        return dict(zip(names["X"].columns, names["importance"].values, strict=True))
-
-    of_mdi = values("mdi")
-    assert of_mdi["id"] > of_mdi["dose"]
-    for name in ("ufi", "mdi_oob", "penalized_gini", "air", "mda", "oob_attributions"):
-        scores = values(name)
-        assert max(abs(scores["coin"]), abs(scores["id"])) < scores["sex"] < scores["dose"], name
-
-
-def test_what_the_page_says_of_local_mdi_by_sex_holds(example):
-    names = {}
-    list(PICTURES.drawn("measures/local_mdi.md", example, names))
-    sex = names["X_new"]["sex"].to_numpy()
-    values = names["attribution"].values[:, names["X_new"].columns.get_loc("sex"), 0]
-    assert 0.7 < (values[sex == 0] < 0).mean() < 0.8
-    assert (values[sex == 1] > 0).all()
-
-
-@pytest.mark.long
-def test_the_points_of_a_line_of_gaps_have_its_pgi2_as_mean(example):
-    names = {}
-    ((_, ax),) = PICTURES.drawn("measures/pg2_greedy.md", example, names)
-    assert "The mean of the points of a line is its PGI²." in _text("measures/pg2_greedy.md")
-    for line in ax.lines:
-        pgi2 = splitcredit.faithfulness(
-            names["model"], names["rows"], line.get_label(), background=names["X"]
-        )
-        # The means are taken in another order: rounding.
-        np.testing.assert_allclose(np.mean(line.get_ydata()), pgi2.mean(), rtol=1e-14)
-
-
 def test_the_reference_has_every_public_name_and_every_module_of_measures():
     pages = [*(DOCS / "api").glob("*.md"), *(DOCS / "measures").glob("*.md")]
     text = "".join(page.read_text() for page in pages)

@@ -41,15 +41,8 @@ MODELS = {
     "pipeline": (make_pipeline(StandardScaler(), RandomForestRegressor(2, max_depth=2)), "values"),
     "stump": (DecisionTreeClassifier(max_depth=1, random_state=0), "classes"),
 }
-ODD_MODELS = [
-    None,
-    3,
-    "no such file.json",
-    [],
-    np.zeros(3),
-    DecisionTreeClassifier,
-    StandardScaler(),
-]
+ODD_MODELS = [None, 3, "no such file.json", [], np.zeros(3), DecisionTreeClassifier]
+ODD_MODELS += [StandardScaler()]
 ODD = [None, -1, 0, 1, 7, 2**40, 10**400, 1.5, math.nan, -math.inf, 1j, True, "", "nonsense", "all"]
 ODD += [b"x", [], [0], [[0], [0, 1]], {}, {"dose": 1}, {0: [0]}, (), set(), np.array([0, 1])]
 ODD += [np.array("all"), np.zeros((2, 2)), pd.NA, np.datetime64("2020"), object(), len, range(2)]
@@ -201,19 +194,8 @@ def fault(error, given):
         return f"{type(error).__name__}: {text}"
     if isinstance(error, TypeError) and "unexpected keyword argument 'colour'" in text:
         return ""  # Python's own word for a parameter that the signature does not show
-    known = {
-        *given,
-        "X",
-        "model",
-        "forest",
-        "Forest",
-        "method",
-        "features",
-        "values",
-        "a feature",
-        "group",
-        "holds no",
-    }
+    known = {"X", "model", "forest", "Forest", "method", "features", "values", "a feature", "group"}
+    known |= {*given, "holds no"}
     if not any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in known):
         return f"no argument in {type(error).__name__}: {text}"
     return "" if "splitcredit" in last or "sklearn" in last else f"not ours, from {last}: {text}"

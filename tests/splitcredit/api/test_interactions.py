@@ -1,6 +1,5 @@
 """Shapley interaction values against all subsets, exact fractions and other libraries."""
 
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 import twins
 import twins_interactions
 from forests import (
-    DRAWN,
     FITTED,
     along_caterpillar,
     boosted,
@@ -48,27 +46,15 @@ def test_sets_of_any_size_equal_the_enumeration_of_all_subsets(order, against_ba
     assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
 
 
-def test_the_two_twins_are_the_same_fractions():
-    forest = DRAWN["sum with a base"]()
-    X, sets = rows_on_thresholds(forest, 1), [(0, 1), (2, 5)]
-    by_sizes = twins_interactions.interaction_index_by_sizes(forest, X, sets)
-    by_subsets = twins_interactions.interaction_index(forest, X, sets, number=Fraction)
-    assert (by_sizes == by_subsets).all()
-
-
-@pytest.mark.parametrize(("depth", "n_features"), [(40, 40), (40, 15)])
-def test_interactions_in_deep_trees_are_exact(depth, n_features):
+@pytest.mark.parametrize("n_features", [40, 15])
+def test_interactions_in_deep_trees_are_exact(n_features):
     """A path of 40 different features is out of reach of all subsets, and of extend/unwind."""
-    forest = caterpillar(depth, n_features)
-    X = along_caterpillar(forest, [40, 39, 5, 0])
-    sets = [(0, 1), (0, n_features - 1), (3, 7), (n_features - 2, n_features - 1)]
-    exact = twins_interactions.interaction_index_by_sizes(forest, X, sets)
-    ours = interactions(forest, X, sets=sets)
-    assert twins.largest_error(ours.values, exact) <= twins.ROUNDING
-    triples = [(0, 1, 2), (1, 5, n_features - 1)]
-    exact = twins_interactions.interaction_index_by_sizes(forest, X, triples)
-    ours = interactions(forest, X, sets=triples, order=3)
-    assert twins.largest_error(ours.values, exact) <= twins.ROUNDING
+    forest = caterpillar(40, n_features)
+    X, last = along_caterpillar(forest, [40, 39, 5, 0]), n_features - 1
+    for sets in ([(0, 1), (0, last), (3, 7), (last - 1, last)], [(0, 1, 2), (1, 5, last)]):
+        exact = twins_interactions.interaction_index_by_sizes(forest, X, sets)
+        ours = interactions(forest, X, sets=sets, order=len(sets[0]))
+        assert twins.largest_error(ours.values, exact) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("name", ["forest, weighted, wine", "tree, NaN", "forest, entropy, digits"])
@@ -147,19 +133,13 @@ def sets_on_paths(forest, size):
     return sorted(sets)
 
 
-def test_pairs_that_never_meet_on_a_path_have_no_place_among_the_sets():
-    forest = far_apart(1)
-    present = kernel_sets.present_sets(forest, 2)[0]
-    assert [tuple(pair) for pair in present.tolist()] == sets_on_paths(forest, 2)
-    assert len(present) < 12 * 11 / 2
-
-
-def test_a_table_of_sets_that_grows_keeps_all():
-    """Its first size has 16 places; these trees have more than 64 triples, so it grows twice."""
-    forest = far_apart(8)
-    present = kernel_sets.present_sets(forest, 3)[0]
-    assert [tuple(features) for features in present.tolist()] == sets_on_paths(forest, 3)
-    assert len(present) > 64
+@pytest.mark.parametrize(("n_trees", "size", "least", "most"), [(1, 2, 1, 65), (8, 3, 65, 220)])
+def test_only_sets_that_meet_on_a_path_have_a_place(n_trees, size, least, most):
+    """The first table has 16 places; more than 64 triples let it grow twice. All pairs are 66."""
+    forest = far_apart(n_trees)
+    present = kernel_sets.present_sets(forest, size)[0]
+    assert [tuple(features) for features in present.tolist()] == sets_on_paths(forest, size)
+    assert least <= len(present) <= most
 
 
 def test_one_feature_means_all_its_sets():
@@ -174,13 +154,14 @@ def test_one_feature_means_all_its_sets():
     assert interactions(forest, X, sets=3, order=3).sets.shape[1] == 3
 
 
-def test_names_and_indices_in_any_order_mean_the_same_sets():
+def test_names_indices_and_iterators_in_any_order_mean_the_same_sets():
+    """An iterator was read by a check, and then had no length."""
     forest = far_apart()
     X = rows_on_thresholds(forest, 4)
     by_name = interactions(forest, X, sets=[("x5", "x0"), ("x1", "x2")])
-    by_index = interactions(forest, X, sets=np.array([[0, 5], [1, 2]]))
     assert by_name.sets.tolist() == [[0, 5], [1, 2]]
-    assert (by_name.values == by_index.values).all()
+    for sets in (np.array([[0, 5], [1, 2]]), iter([(0, 5), (2, 1)])):
+        assert (interactions(forest, X, sets=sets).values == by_name.values).all()
 
 
 def test_a_pipeline_takes_the_rows_and_the_background_through_its_steps():
@@ -213,13 +194,11 @@ def test_a_frame_names_the_sets():
     ("given", "message"),
     [
         ({"sets": [(0, 0)]}, r"sets: \(0, 0\) names a feature twice"),
-        ({"sets": [(0, 1, 2)]}, "has 3 features: pass order=3, or sets of 2"),
+        ({"sets": [(0, 1, 2)]}, "has 3 features: pass order=3"),
         ({"sets": [(0, "y")]}, "sets: 'y' is neither an index below"),
         ({"sets": [(0, 12)]}, "sets: 12 is neither an index below"),
         ({"sets": [(0, 1), (1, 0)]}, "the same set twice"),
-        ({"sets": [0, 1]}, "a list of lists"),
-        ({"sets": ["x0", "x1"]}, "a list of lists"),
-        ({"sets": 1.5}, "a list of lists"),
+        *(({"sets": sets}, "a list of lists") for sets in ([0, 1], ["x0", "x1"], 1.5)),
         ({"order": 0}, "order=0: expected a whole number, at least 1"),
         ({"order": 30}, "order is 30, and the model has 12 features"),
         ({"background": np.zeros((1, 3))}, "background: X has 3 features"),
@@ -252,12 +231,3 @@ def test_shap_plots_know_the_matrix():
         interactions(forest, X, sets=0).to_shap()
     with pytest.raises(ValueError, match="pass the same rows"):
         ours.to_shap(X[:2])
-
-
-def test_sets_may_come_from_an_iterator():
-    """It was read by a check, and then had no length."""
-    forest = random_forest(0, n_features=4, depth=4)
-    X = np.random.default_rng(0).normal(size=(3, 4))
-    pairs = list(combinations(range(4), 2))
-    ours = interactions(forest, X, sets=combinations(range(4), 2))
-    assert ours.values.tobytes() == interactions(forest, X, sets=pairs).values.tobytes()

@@ -59,18 +59,17 @@ def unfitted(forest):
     return model(forest.n_trees, min_samples_split=2 if splits else 1000, random_state=0)
 
 
-def call(name, function, forest, X, y, *rows):
+def call(name, forest, X, y, *rows):
     """Call a measure with what it requires beyond the forest (and rows): training data, by name.
 
     A measure that fits a model of its own is given one like that of the forest.
     """
     f = function_of(name)
     inputs = {"X": X, "X_train": X, "y_train": y, "y": y, "background": X[:20], "random_state": 0}
-    parameters = list(inspect.signature(f).parameters.values())
-    forest = unfitted(forest) if name == "air" else forest
-    parameters = parameters[1 + len(rows) :]
+    parameters = list(inspect.signature(f).parameters.values())[1 + len(rows) :]
     required = [p.name for p in parameters if p.default is inspect.Parameter.empty]
     assert set(required) <= set(inputs), f"{name}: tell this test what to give for {required}"
+    forest = unfitted(forest) if name == "air" else forest
     return f(forest, *rows, **{p: inputs[p] for p in required})
 
 
@@ -81,11 +80,6 @@ def explained(forest, X, method, **parameters):
     return getattr(splitcredit, method)(forest, X, **parameters)
 
 
-def local(name, forest, X, y, rows):
-    """Attribution of `rows` by a local measure."""
-    return call(name, "explain", forest, X, y, rows)
-
-
 @pytest.fixture(scope="module", params=["classes", "values"])
 def case(request):
     """Forest, training X and y: a classifier and a regressor."""
@@ -93,122 +87,91 @@ def case(request):
     return to_forest(model, X), X, y
 
 
+def in_threads(compute, threads=(1, 2)):
+    """The bytes of what is computed, by numbers of threads."""
+    contents, before = [], numba.get_num_threads()
+    try:
+        for n in threads:
+            numba.set_num_threads(n)
+            contents.append(compute().values.tobytes())
+    finally:
+        numba.set_num_threads(before)
+    return contents
+
+
 @pytest.mark.parametrize("name", LOCAL)
 class TestEveryLocalMeasure:
     """The contract of `splitcredit.measures` for `explain`."""
 
-    def test_has_shape_and_labels(self, name, case):
+    def test_has_shape_and_labels_which_survive_a_bundle(self, name, case, tmp_path):
+        """Features that no tree uses have exactly zero, and X is left alone."""
         forest, X, y = case
-        a = local(name, forest, X, y, X)
+        before = X.copy()
+        a = call(name, forest, X, y, X)
+        np.testing.assert_array_equal(X, before)
         assert isinstance(a, Attribution) and a.method == name
         assert a.values.shape == (len(X), forest.n_features, len(a.output_names))
         assert a.values.dtype == a.baseline.dtype == np.float64
         assert a.feature_names == forest.feature_names
-        assert np.isfinite(a.values).all() and a.values.any()
+        assert np.isfinite(a.values).all() and a.values.any() and not a.values[:, -1].any()
         assert json.loads(json.dumps(a.parameters)) == a.parameters
-        if name in OF_PREDICTION:
-            assert a.output_names == forest.output_names
-
-    def test_is_deterministic_and_leaves_X_and_the_model_alone(self, name, case):
-        forest, X, y = case
-        before = X.copy()
-        first = local(name, forest, X, y, X).values.tobytes()
-        assert local(name, forest, X, y, X).values.tobytes() == first
-        np.testing.assert_array_equal(X, before)
-
-    def test_gives_nothing_where_no_tree_splits(self, name, case):
-        _, X, y = case
-        model = RandomForestRegressor(4, min_samples_split=1000, random_state=0).fit(X, y)
-        a = local(name, to_forest(model, X), X, y, X)
-        assert a.values.shape[:2] == X.shape and not a.values.any()
+        assert name not in OF_PREDICTION or a.output_names == forest.output_names
+        for file in ("a.npz", "b.npz"):
+            write_bundle(tmp_path / file, {"one": a})
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+        assert_equal_attributions(read_bundle(tmp_path / "a.npz", Attribution)["one"], a)
 
     @pytest.mark.parametrize("strict", [False, True])
     def test_sends_rows_on_thresholds_the_way_of_the_model(self, name, case, strict):
         forest, X, y = case
         forest = replace(forest, strict=strict)
-        inner = forest.feature >= 0
-        rows = X.copy()
+        inner, rows = forest.feature >= 0, X.copy()
         rng = np.random.default_rng(1)
         for j in set(forest.feature[inner].tolist()):
             rows[:, j] = rng.choice(forest.threshold[inner & (forest.feature == j)], len(rows))
         shifted = rows + (0.125 if strict else -0.125)
-        on_thresholds, off_thresholds = (
-            local(name, forest, X, y, r).values for r in (rows, shifted)
+        on_thresholds, same_way, other_way = (
+            call(name, forest, X, y, r).values.tobytes()
+            for r in (rows, shifted, 2 * rows - shifted)
         )
-        assert on_thresholds.tobytes() == off_thresholds.tobytes()
-        assert (
-            on_thresholds.tobytes()
-            != local(name, forest, X, y, 2 * rows - shifted).values.tobytes()
-        )
+        assert on_thresholds == same_way != other_way
 
-    def test_gives_unused_features_exactly_zero(self, name, case):
-        forest, X, y = case
-        assert not local(name, forest, X, y, X).values[:, -1].any()
-
-    def test_has_the_same_bytes_with_one_thread_and_two(self, name, case):
+    def test_has_the_same_bytes_in_threads_in_batches_and_in_any_order(self, name, case):
         forest, X, y = case
         rows = np.tile(X, (4, 1))
-        contents, threads = set(), numba.get_num_threads()
-        try:
-            for n in (1, 2):
-                numba.set_num_threads(n)
-                contents.add(local(name, forest, X, y, rows).values.tobytes())
-        finally:
-            numba.set_num_threads(threads)
-        assert len(contents) == 1
-
-    def test_has_the_same_bytes_in_batches_and_in_any_order(self, name, case):
-        forest, X, y = case
-        values = local(name, forest, X, y, X).values
-        parts = [local(name, forest, X, y, X[a:b]).values for a, b in ((0, 1), (1, 70), (70, 120))]
+        assert len(set(in_threads(lambda: call(name, forest, X, y, rows)))) == 1
+        values = call(name, forest, X, y, X).values
+        parts = [call(name, forest, X, y, X[a:b]).values for a, b in ((0, 1), (1, 70), (70, 120))]
         assert np.concatenate(parts).tobytes() == values.tobytes()
         order = np.random.default_rng(0).permutation(len(X))
-        assert local(name, forest, X, y, X[order]).values.tobytes() == values[order].tobytes()
+        assert call(name, forest, X, y, X[order]).values.tobytes() == values[order].tobytes()
 
-    def test_takes_no_rows_at_all(self, name, case):
+    def test_takes_no_rows_at_all_and_refuses_those_of_another_width(self, name, case):
         forest, X, y = case
-        assert local(name, forest, X, y, X[:0]).values.shape[:2] == (0, forest.n_features)
-
-    def test_refuses_rows_of_another_width(self, name, case):
-        forest, X, y = case
+        assert call(name, forest, X, y, X[:0]).values.shape[:2] == (0, forest.n_features)
         with pytest.raises(ValueError, match="X has 4 features, the model was fitted on 5"):
-            local(name, forest, X, y, X[:, :4])
-
-    def test_survives_a_bundle(self, name, case, tmp_path):
-        forest, X, y = case
-        a = local(name, forest, X, y, X)
-        write_bundle(tmp_path / "a.npz", {"one": a})
-        write_bundle(tmp_path / "b.npz", {"one": a})
-        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-        assert_equal_attributions(read_bundle(tmp_path / "a.npz", Attribution)["one"], a)
+            call(name, forest, X, y, X[:, :4])
 
 
 @pytest.mark.parametrize("name", GLOBAL)
 class TestEveryGlobalMeasure:
     """The contract of `splitcredit.measures` for `importance`."""
 
-    def test_gives_every_feature_a_number_and_unused_ones_zero(self, name, case):
+    def test_gives_the_same_numbers_again_and_zero_to_unused_features(self, name, case):
         forest, X, y = case
-        values = call(name, "importance", forest, X, y).values
+        values = call(name, forest, X, y).values
         assert values.shape == (forest.n_features,) and values.dtype == np.float64
         assert np.isfinite(values).all() and values[0] > 0 and values[-1] == 0.0
+        assert set(in_threads(lambda: call(name, forest, X, y))) == {values.tobytes()}
 
-    def test_has_the_same_bytes_again_and_with_any_number_of_threads(self, name, case):
-        forest, X, y = case
-        contents, threads = set(), numba.get_num_threads()
-        try:
-            for n in (1, 2, 1, 2):
-                numba.set_num_threads(n)
-                contents.add(call(name, "importance", forest, X, y).values.tobytes())
-        finally:
-            numba.set_num_threads(threads)
-        assert len(contents) == 1
 
-    def test_gives_nothing_where_no_tree_splits(self, name, case):
-        _, X, y = case
-        model = RandomForestRegressor(4, min_samples_split=1000, random_state=0).fit(X, y)
-        values = call(name, "importance", to_forest(model, X), X, y).values
-        np.testing.assert_array_equal(values, np.zeros(X.shape[1]))
+@pytest.mark.parametrize("name", LOCAL + GLOBAL)
+def test_nothing_is_given_where_no_tree_splits(name, case):
+    _, X, y = case
+    model = RandomForestRegressor(4, min_samples_split=1000, random_state=0).fit(X, y)
+    rows = (X,) if name in LOCAL else ()
+    values = call(name, to_forest(model, X), X, y, *rows).values
+    assert values.shape[: 1 + len(rows)] == (*map(len, rows), X.shape[1]) and not values.any()
 
 
 @pytest.mark.parametrize("name", OF_PREDICTION)
@@ -247,21 +210,16 @@ class TestChoiceOfOutputs:
         assert_same(a.values[:, :, 0], expected, name)
         np.testing.assert_array_equal(a.baseline[:, 0], all_outputs.baseline[index])
         assert a.output_names == ("predicted",) and a.parameters == {"output": "predicted"}
+        largest = forest.predict(X).max(axis=1)
+        np.testing.assert_allclose(a.totals()[:, 0], largest, rtol=1e-12)
 
     def test_predicted_is_the_first_of_equals(self, name):
         forest = grow([leaf([0.2, 0.4, 0.4])], 1)
         assert explained(forest, [[0.0]], name, output="predicted").output_index.tolist() == [1]
 
-    def test_totals_of_predicted_are_the_largest_predictions(self, name):
-        forest = random_forest(4, n_outputs=3, leaves="fractions")
-        X = rows_on_thresholds(forest, 50)
-        totals = explained(forest, X, name, output="predicted").totals()
-        np.testing.assert_allclose(totals[:, 0], forest.predict(X).max(axis=1), rtol=1e-12)
-
     @pytest.mark.parametrize("output", ["z", -1, 2, 1.0, None])
     def test_unknown_outputs_are_refused(self, name, output):
-        message = r"output=.* is not one of 'all', 'predicted', an index below 2, .*'class 0'"
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=r"output=.* is not one of 'all', .*'class 0'"):
             explained(stump(), np.zeros((1, 3)), name, output=output)
 
 
@@ -328,41 +286,30 @@ def test_contradictory_labels_are_refused(change, message):
         attribution(**change)
 
 
-def test_explain_converts_models_itself():
+def test_explain_converts_models_and_rows_itself():
     model, X, _ = fitted("tree, gini, iris")
-    ours, converted = explain(model, X), explain(to_forest(model), X)
-    assert ours.values.tobytes() == converted.values.tobytes()
+    expected = explain(to_forest(model), X).values.tobytes()
+    contents = {explain(model, x).values.tobytes() for x in (X, X.tolist(), X.astype(np.float32))}
+    assert contents == {expected}
     with pytest.raises(TypeError, match=r"cannot convert builtins\.object to a Forest"):
         explain(object(), X)
-
-
-def test_numbers_from_python_lists_and_float32_arrays_are_the_same():
-    model, X, _ = fitted("tree, gini, iris")
-    contents = {explain(model, x).values.tobytes() for x in (X, X.tolist(), X.astype(np.float32))}
-    assert len(contents) == 1
 
 
 @pytest.mark.parametrize("kind", [Attribution, Importance, Forest])
 def test_arrays_of_something_else_or_with_parts_missing_are_named(kind):
     forest = stump()
-    examples = {
-        Attribution: explain(forest, [[0.0] * 3]),
-        Importance: Importance([1.0], ["x0"], "mdi"),
-        Forest: forest,
-    }
-    arrays = examples.pop(kind).to_arrays()
-    for example in examples.values():
-        message = rf"these arrays are no {kind.__name__}: missing .*, not expected \['"
-        with pytest.raises(ValueError, match=message):
-            kind.from_arrays(example.to_arrays())
-    arrays.pop("feature_names")
-    with pytest.raises(ValueError, match=r"missing \['feature_names'\], not expected \[\]"):
-        kind.from_arrays(arrays)
+    examples = [explain(forest, [[0.0] * 3]), Importance([1.0], ["x0"], "mdi"), forest]
+    for example in examples:
+        arrays, is_own = example.to_arrays(), isinstance(example, kind)
+        del arrays["feature_names"]
+        missing = r"\['feature_names'\], not expected \[\]" if is_own else r".*, not expected \['"
+        with pytest.raises(ValueError, match=rf"arrays are no {kind.__name__}: missing {missing}"):
+            kind.from_arrays(arrays)
 
 
 def test_results_that_are_none_or_damaged_are_named():
-    with pytest.raises(ValueError, match="these arrays are no Attribution: missing"):
-        from_arrays(stump().to_arrays())
     arrays = Importance([1.0], ["x0"], "mdi").to_arrays()
     with pytest.raises(ValueError, match=r"parameters is damaged \(.*\): save the result again"):
         from_arrays(arrays | {"parameters": np.array("{")})
+    with pytest.raises(ValueError, match="these arrays are no Attribution: missing"):
+        from_arrays(stump().to_arrays())

@@ -9,6 +9,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 from scipy.sparse import csr_array
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
@@ -49,14 +50,14 @@ def test_a_group_has_the_sum_of_its_features_and_the_others_stay(groups):
 
 
 def test_values_that_cannot_be_added_are_not_grouped():
-    groups = {"color": ["red", "blue"]}
-    with pytest.raises(ValueError, match="pg2_greedy cannot be added, because they are places"):
-        attribution(method="pg2_greedy").grouped(groups)
-    with pytest.raises(ValueError, match="mda cannot be added, because it permutes one feature"):
-        importance("mda").grouped(groups)
-    for parameters in ({"summary": "mean |attribution|"}, {"weigh_by": "absolute"}):
-        with pytest.raises(ValueError, match=r"means of absolute values, .*: group the at"):
-            importance("saabas", **parameters).grouped(groups)
+    for result, reason in (
+        (attribution(method="pg2_greedy"), "pg2_greedy cannot be added"),
+        (importance("mda"), "mda cannot be added"),
+        (importance("saabas", summary="mean |attribution|"), "means of absolute values"),
+        (importance("saabas", weigh_by="absolute"), "means of absolute values"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            result.grouped({"color": ["red", "blue"]})
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,10 @@ def labels(ax):
     return [text.get_text() for text in ax.get_yticklabels()]
 
 
-def test_bars_of_importances_are_sorted_and_have_their_errors():
+def test_bars_of_importances_are_sorted_and_have_their_errors_on_the_axes_that_are_given():
+    given = pyplot.figure().subplots()
+    ax = importance().plot(given)
+    assert ax is given is attribution().plot(given)
     ax = importance().plot()
     assert labels(ax) == ["green", "blue", "size", "red"]
     widths = [bar.get_width() for bar in ax.patches]
@@ -96,20 +100,14 @@ def test_bars_of_importances_are_sorted_and_have_their_errors():
     assert Importance([1.0], ["x"], "mdi").plot().containers[0].errorbar is None
 
 
-def test_plots_draw_on_the_axes_they_are_given():
-    from matplotlib import pyplot as plt
-
-    _, axes = plt.subplots(1, 2)
-    assert importance().plot(axes[0]) is axes[0]
-    assert attribution().plot(axes[1]) is axes[1]
-
-
 def test_several_outputs_are_stacked_bars_of_mean_absolute_values():
     a = attribution()
     ax = a.plot()
     assert labels(ax) == ["green", "blue", "size", "red"]
     means = np.abs(a.values).mean(axis=0)[[1, 2, 3, 0]]
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], means.T.ravel())
+    starts = [bar.get_x() for bar in ax.patches]
+    np.testing.assert_allclose(starts, [*np.zeros(4), *means[:, 0]])
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["class 0", "class 1"]
 
 
@@ -149,25 +147,22 @@ def test_labels_of_categories_are_gray_beside_the_colors_of_numbers():
     assert not any(len(dots.get_offsets()) for dots in of_no_rows.collections)
 
 
-def test_a_plot_without_matplotlib_names_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ModuleNotFoundError, match="not installed: pip install matplotlib"):
-        Importance([1.0], ["a"], "mdi").plot()
-
-
-def test_an_explanation_of_shap_without_shap_names_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "shap", None)
+def test_what_needs_a_package_that_is_not_here_names_it(monkeypatch):
+    """Values of explainers need no shap."""
+    for package in ("matplotlib", "shap"):
+        monkeypatch.setitem(sys.modules, package, None)
     rows = np.arange(12.0).reshape(6, 2)
     model = DecisionTreeRegressor(max_depth=2).fit(rows, rows[:, 0])
     assert splitcredit.TreeExplainer(model, rows).shap_values(rows).shape == (6, 2)
-    for call in (
-        attribution().to_shap,
-        splitcredit.interactions(model, rows).to_shap,
-        lambda: splitcredit.TreeExplainer(model)(rows),
+    for package, call in (
+        ("matplotlib", importance().plot),
+        ("shap", attribution().to_shap),
+        ("shap", splitcredit.interactions(model, rows).to_shap),
+        ("shap", lambda: splitcredit.TreeExplainer(model)(rows)),
     ):
-        with pytest.raises(ModuleNotFoundError, match="not installed: pip install shap") as error:
+        with pytest.raises(ModuleNotFoundError, match=f"pip install {package}") as error:
             call()
-        assert error.value.name == "shap"
+        assert error.value.name == package
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
@@ -179,19 +174,14 @@ def test_the_snippet_of_a_first_page_runs(page):
 
 
 def test_rows_whose_columns_have_another_order_are_shown_by_name():
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("shap")
     ours = attribution(1, n=6)
     X = pd.DataFrame(np.arange(24.0).reshape(6, 4), columns=list(NAMES))
     reordered = X[list(NAMES[::-1])]
     np.testing.assert_array_equal(ours.to_shap(reordered).data, X.to_numpy())
     colors = [
-        [dots.get_array() for dots in ours.plot(X=rows).collections if dots.get_array() is not None]
-        for rows in (X, reordered)
+        [dots.get_array() for dots in ours.plot(X=rows).collections] for rows in (X, reordered)
     ]
-    assert len(colors[0]) == 4
-    for in_order, in_other_order in zip(*colors, strict=True):
-        np.testing.assert_array_equal(in_order, in_other_order)
+    np.testing.assert_array_equal(*([c for c in own if c is not None] for own in colors))
     # Made-up names say nothing: positions count.
     unnamed = replace(ours, feature_names=("x0", "x1", "x2", "x3"))
     np.testing.assert_array_equal(unnamed.to_shap(reordered).data, reordered.to_numpy())
@@ -199,7 +189,6 @@ def test_rows_whose_columns_have_another_order_are_shown_by_name():
 
 def test_rows_of_other_columns_than_those_that_were_explained_are_not_shown():
     """A pipeline may put features in another order, so that values were shown under wrong names."""
-    pytest.importorskip("shap")
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=["a", "b", "c"])
     steps = ColumnTransformer([("last", "passthrough", ["c", "a"])], remainder="passthrough")
     model = make_pipeline(steps, DecisionTreeRegressor(max_depth=3)).fit(X, X["c"])

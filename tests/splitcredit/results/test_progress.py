@@ -14,31 +14,26 @@ from splitcredit.measures import sage
 from splitcredit.results import progress_bar
 
 
-def warnings_of(caplog, monkeypatch, seconds, done):
-    """Warnings of work in ten parts, each of so many seconds by the clock."""
+@pytest.mark.parametrize(
+    ("seconds", "done", "said"),
+    [
+        (3.0, (1,), "this takes about 24 seconds more: fewer rows take less"),
+        (3.0, (1, 1001), "this takes about 2997 seconds more: fewer rows take less"),
+        (1.0, (1,), None),
+    ],
+)
+def test_long_work_says_once_how_long_it_will_take(seconds, done, said, caplog, monkeypatch):
+    """Red if the first part counts, in which kernels may be compiled, or every part says it.
+
+    An estimate takes the place of the total.
+    """
     ticks = count()
     clock = SimpleNamespace(monotonic=lambda: seconds * next(ticks))
     monkeypatch.setattr(progress_bar, "time", clock)
     with progress_bar.bar(10, None, remedy="fewer rows take less") as tell:
         for _ in range(10):
-            done(tell)
-    return [record.message for record in caplog.records]
-
-
-def test_long_work_says_once_how_long_it_will_take(caplog, monkeypatch):
-    """Red if the first part counts, in which kernels may be compiled, or every part says it."""
-    said = warnings_of(caplog, monkeypatch, 3.0, lambda tell: tell(1))
-    assert said == ["this takes about 24 seconds more: fewer rows take less"]
-
-
-def test_an_estimate_takes_the_place_of_the_total(caplog, monkeypatch):
-    said = warnings_of(caplog, monkeypatch, 3.0, lambda tell: tell(1, 1001))
-    assert said == ["this takes about 2997 seconds more: fewer rows take less"]
-
-
-@pytest.mark.parametrize("seconds", [0.1, 1.0])
-def test_short_work_says_nothing(caplog, monkeypatch, seconds):
-    assert warnings_of(caplog, monkeypatch, seconds, lambda tell: tell(1)) == []
+            tell(*done)
+    assert caplog.messages == ([said] if said else [])
 
 
 @pytest.mark.parametrize("method", ["sage", "permutation", "mda"])

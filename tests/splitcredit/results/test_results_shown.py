@@ -20,19 +20,19 @@ def attribution(n_outputs=1):
     )
 
 
-def test_a_result_prints_its_ten_largest_and_says_what_is_left_out():
+def test_results_print_their_largest_values_first_places_and_largest_sets():
+    """Red if a pair is shown with one of its two halves."""
     lines = str(attribution()).splitlines()
-    assert lines[0] == "Attribution('tree_shap', 3 samples, 12 features, 1 outputs)"
     assert lines[2].split() == ["x11", "23"] and lines[-1] == "... and 2 more features"
-    assert len(lines) == 13
-    small = str(Importance([0.25, 0.5], ["a", "b"], "mdi")).splitlines()
-    assert [line.split() for line in small[1:]] == [
-        ["feature", "value"],
-        ["b", "0.5"],
-        ["a", "0.25"],
-    ]
-    with_error = str(Importance([0.5], ["a"], "mda", {}, [0.125]))
-    assert with_error.splitlines()[-1].split() == ["a", "0.5", "0.125"]
+    with_error = str(Importance([0.25, 0.5], ["a", "b"], "mda", {}, [0.5, 0.125]))
+    values = [line.split() for line in with_error.splitlines()[2:]]
+    assert values == [["b", "0.5", "0.125"], ["a", "0.25", "0.5"]]
+    ranked = Rankings(np.array([[1, 0], [1, 0], [0, 1]]), np.ones((3, 2)), feature_names=NAMES[:2])
+    lines = str(ranked).splitlines()
+    assert lines[0] == repr(ranked) and "x1" in lines[2] and "0.6667" in lines[2]
+    assert str(replace(ranked, rankings=ranked.rankings[:0], gaps=None)).count("\n") == 0
+    pairs = Interactions(np.arange(8.0).reshape(2, 2, 2, 1), None, np.zeros(1), NAMES[:2], ("y",))
+    assert str(pairs).splitlines()[2].split() == ["x0", "x", "x1", "6"]
 
 
 def test_the_table_of_a_notebook_escapes_names():
@@ -54,37 +54,21 @@ def test_rows_and_features_are_taken_by_position_and_name():
     assert whole[np.array([True, False, True])].values.shape == (2, 12, 1)
     assert whole["x3"].tolist() == [3.0, 15.0, 27.0] and attribution(2)["x3"].shape == (3, 2)
     assert Importance([1.0, 2.0], ["a", "b"], "ufi")["b"] == 2.0
+    own = Attribution(np.zeros((2, 1, 1)), [[1.0], [2.0]], ["a"], ["o"], "m", {}, [0, 1])
+    assert own[1].baseline.tolist() == [[2.0]] and own[1].output_index.tolist() == [1]
     with pytest.raises(ValueError, match="a feature: 'x99' is neither"):
         whole["x99"]
 
 
-def test_rows_keep_their_own_baselines_and_outputs():
-    own = Attribution(np.zeros((2, 1, 1)), [[1.0], [2.0]], ["a"], ["o"], "m", {}, [0, 1])
-    assert own[1].baseline.tolist() == [[2.0]] and own[1].output_index.tolist() == [1]
-
-
 @pytest.mark.parametrize("result", [attribution(2), Importance([0.5], ["a"], "mda", {"k": 1})])
 def test_a_result_is_read_back_from_its_file(result, tmp_path):
-    path = tmp_path / "a result.npz"
+    path, kind = tmp_path / "a result.npz", type(result)
     result.save(path)
-    back = type(result).load(path)
+    back = kind.load(path)
     assert back.values.tobytes() == result.values.tobytes() and back.method == result.method
-    assert back.parameters == result.parameters and [p.name for p in tmp_path.iterdir()] == [
-        path.name
-    ]
+    assert back.parameters == result.parameters and list(tmp_path.iterdir()) == [path]
     with pytest.raises(ValueError, match=r"a result\.npz holds no "):
-        (Attribution if isinstance(result, Importance) else Importance).load(path)
+        (Attribution if kind is Importance else Importance).load(path)
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(ValueError, match=r"a result\.npz holds no "):
-        type(result).load(path)
-
-
-def test_rankings_and_interactions_show_their_first_places_and_largest_sets():
-    """Red if print says only how large they are, or a pair is shown with one of its two halves."""
-    ranked = Rankings(np.array([[1, 0], [1, 0], [0, 1]]), np.ones((3, 2)), feature_names=NAMES[:2])
-    lines = str(ranked).splitlines()
-    assert lines[0] == repr(ranked) and "x1" in lines[2] and "0.6667" in lines[2]
-    values = np.arange(8.0).reshape(2, 2, 2, 1)
-    pairs = Interactions(values, None, np.zeros(1), NAMES[:2], ("y",))
-    assert str(pairs).splitlines()[2].split() == ["x0", "x", "x1", "6"]
-    assert str(replace(ranked, rankings=ranked.rankings[:0], gaps=None)).count("\n") == 0
+        kind.load(path)

@@ -136,53 +136,57 @@ def text_pipeline(X, y):
     return make_pipeline(steps, RandomForestClassifier(5, random_state=0)).fit(X, y), X
 
 
-def test_regression_several_classes_boosting_and_text_are_audited():
+CASES = {
+    "values": lambda X, y: (
+        RandomForestRegressor(5, random_state=0),
+        X["signal"] + 0.1 * X["weak"],
+    ),
+    "three classes": lambda X, y: (
+        XGBClassifier(n_estimators=4, n_jobs=1),
+        np.digitize(X["signal"], [-0.5, 0.5]),
+    ),
+    "a Booster": lambda X, y: (XGBClassifier(n_estimators=4, n_jobs=1), y),
+}
+
+
+@pytest.mark.parametrize("name", [*CASES, "text"])
+def test_regression_several_classes_boosting_and_text_are_audited(name):
     X, y = planted(150)
-    target = X["signal"] + 0.1 * X["weak"]
-    three = np.digitize(X["signal"], [-0.5, 0.5])
-    of_text, texts = text_pipeline(X, y)
-    X = X[["signal", "weak", "noise 0"]]
-    cases = [
-        (RandomForestRegressor(5, random_state=0).fit(X, target), X, target, "variance"),
-        (XGBClassifier(n_estimators=4, n_jobs=1).fit(X, three), X, three, "the higher score"),
-        (
-            XGBClassifier(n_estimators=4, n_jobs=1).fit(X, y).get_booster(),
-            X,
-            y,
-            "is not known: pass test",
-        ),
-        (of_text, texts, y, "the higher score"),
-    ]
-    for model, rows, targets, words in cases:
-        audit = splitcredit.audit(model, rows, targets)
-        assert words in audit["model"].sentence, audit["model"].sentence
-        assert not audit.to_frame()["sentence"].str.contains("nan").any()
-        json.loads(audit.to_json())
-    assert "good" in audit.comparison.feature_names
+    if name == "text":
+        model, X = text_pipeline(X, y)
+    else:
+        X = X[["signal", "weak", "noise 0"]]
+        model, y = CASES[name](X, y)
+        model.fit(X, y)
+    audit = splitcredit.audit(model.get_booster() if name == "a Booster" else model, X, y)
+    words = {"values": "variance", "a Booster": "is not known: pass test"}
+    assert words.get(name, "the higher score") in audit["model"].sentence
+    assert not audit.to_frame()["sentence"].str.contains("nan").any()
+    json.loads(audit.to_json())
+    assert name != "text" or "good" in audit.comparison.feature_names
 
 
 def test_a_measure_that_does_not_apply_says_why(found):
     X, y = planted(120)
     X = X[["signal", "weak"]]
-    comparison = splitcredit.compare(
-        XGBClassifier(n_estimators=5, n_jobs=1).fit(X, y).get_booster(), X
-    )
-    reasons = comparison.not_applicable
-    assert reasons["ufi"].startswith("method 'ufi' needs y")
-    assert reasons["pg2_greedy"] == "it orders the features of single rows, for rank"
+    model = XGBClassifier(n_estimators=5, n_jobs=1).fit(X, y)
+    comparison = splitcredit.compare(model.get_booster(), X)
+    assert comparison.not_applicable["ufi"].startswith("method 'ufi' needs y")
+    assert "single rows" in comparison.not_applicable["pg2_greedy"]
     assert "tree_shap" in comparison.importances and "split_count" in comparison.importances
-    frame = splitcredit.compare(XGBClassifier(n_estimators=5, n_jobs=1).fit(X, y), X, y).to_frame()
-    why = frame.set_index("measure")["why_empty"]
+    why = splitcredit.compare(model, X, y).to_frame().set_index("measure")["why_empty"]
     assert "grown on" in why["mdi_oob"] and (why["sage"] == "").all()
+
+
+def test_a_comparison_has_the_numbers_of_the_measures(found):
     full = found.comparison.to_frame().set_index(["measure", "feature"])
-    shap = np.abs(splitcredit.explain(*model_and_rows()).values).sum(axis=2)
+    model, X = model_and_rows()
+    shap = np.abs(splitcredit.explain(model, X).values).sum(axis=2)
     value, error = full.loc[("tree_shap", "leak"), ["value", "standard_error"]]
     np.testing.assert_allclose(value, shap.mean(axis=0)[3])
     np.testing.assert_allclose(error, shap.std(axis=0)[3] / np.sqrt(len(shap)))
     assert set(full.loc["mdi", "place"]) == set(range(1, 15))
-    np.testing.assert_allclose(
-        full.loc["mdi", "value"], splitcredit.importance(model_and_rows()[0]).values
-    )
+    np.testing.assert_allclose(full.loc["mdi", "value"], splitcredit.importance(model).values)
 
 
 @pytest.mark.parametrize(
@@ -227,21 +231,21 @@ def model_and_rows():
     return RandomForestClassifier(20, random_state=0).fit(X, y), X
 
 
-def test_scores_are_those_of_scikit_learn_and_errors_those_of_resampling():
+@pytest.mark.parametrize("is_classifier", [True, False])
+def test_scores_are_those_of_scikit_learn_and_errors_those_of_resampling(is_classifier):
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 400)
-    scores = np.eye(3)[y] + rng.normal(size=(400, 3)).round(1)  # with ties
-    areas = [roc_auc_score(y == c, scores[:, c]) for c in range(3)]
-    value, deviations = score(scores, y, True)
-    np.testing.assert_allclose(value, np.mean(areas))
+    if is_classifier:
+        y = rng.integers(0, 3, 400)
+        scores = np.eye(3)[y] + rng.normal(size=(400, 3)).round(1)  # with ties
+        expected = np.mean([roc_auc_score(y == c, scores[:, c]) for c in range(3)])
+    else:
+        y = rng.normal(size=400)
+        scores = (y + rng.normal(size=400))[:, None]
+        expected = r2_score(y, scores)
+    value, deviations = score(scores, y, is_classifier)
+    np.testing.assert_allclose(value, expected)
     draws = rng.integers(0, 400, (300, 400))
-    spread = np.std([score(scores[i], y[i], True)[0] for i in draws])
-    np.testing.assert_allclose(error_of(deviations), spread, rtol=0.15)
-    target = rng.normal(size=400)
-    predicted = (target + rng.normal(size=400))[:, None]
-    value, deviations = score(predicted, target, False)
-    np.testing.assert_allclose(value, r2_score(target, predicted))
-    spread = np.std([score(predicted[i], target[i], False)[0] for i in draws])
+    spread = np.std([score(scores[i], y[i], is_classifier)[0] for i in draws])
     np.testing.assert_allclose(error_of(deviations), spread, rtol=0.15)
 
 

@@ -2,7 +2,6 @@
 
 import inspect
 import pickle
-import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ import splitcredit
 import twins
 from splitcredit import TreeExplainer
 from splitcredit.models.formats.own import rounding
+from splitcredit.views.explainer import tree_explainer
 from splitcredit.views.explainer.rows import with_covers_of
 
 # Basis of 1e-6: single precision, in which shap keeps leaves, weights and sums against a
@@ -100,9 +100,6 @@ OURS = {
         "targets",
     ),
 }
-AGAINST = [(n, p) for n in MODELS | MORE for p in ("interventional", "tree_path_dependent")]
-# Against a background shap leaves out the weights that dropout gives to the trees.
-AGAINST.remove(("xgboost, dart", "interventional"))
 
 
 @cache
@@ -113,158 +110,164 @@ def fitted(name):
     return model.fit(X, y[target]), y[target]
 
 
-def both(name, *arguments, **keywords):
-    """Explainers of shap and of ours, with the same arguments."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [
-            make(fitted(name)[0], *arguments, **keywords)
-            for make in (shap.TreeExplainer, TreeExplainer)
-        ]
-
-
-def of_shap(call, *arguments, **keywords):
+def quietly(call, *arguments, **keywords):
+    """What shap gives, without its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return call(*arguments, **keywords)
 
 
-@pytest.mark.parametrize(("name", "perturbation"), AGAINST)
-def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
-    X = data()[0]
-    rows = X[:6]
-    theirs, ours = both(name, X[50:90] if perturbation == "interventional" else None)
+def both(name, *arguments, **keywords):
+    """Explainers of shap and of ours, with the same arguments."""
+    made = (shap.TreeExplainer, TreeExplainer)
+    return [quietly(make, fitted(name)[0], *arguments, **keywords) for make in made]
+
+
+def background():
+    return data()[0][50:90]
+
+
+AGAINST = {"data": background()}
+OF_TWO = ("xgboost, classes", "histograms, classes")
+# What is explained -> how the explainers are made, what they are asked, and for which models.
+CALLS = {
+    # Against a background shap leaves out the weights that dropout gives to the trees.
+    "background": (AGAINST, {}, [n for n in MODELS | MORE if n != "xgboost, dart"]),
+    "covers": ({}, {}, MODELS | MORE),
+    "probability": (
+        AGAINST | {"model_output": "probability"},
+        {},
+        [*(n for n in MODELS if n.endswith(", classes") and "extra" not in n)],
+    ),
+    "predict_proba": (AGAINST | {"model_output": "predict_proba"}, {}, OF_TWO),
+    "predict": (AGAINST | {"model_output": "predict"}, {}, ["histograms"]),
+    "log_loss": (
+        AGAINST | {"model_output": "log_loss"},
+        {},
+        ["xgboost, classes", "xgboost", "lightgbm, classes", "lightgbm"],
+    ),
+    "Saabas": ({}, {"approximate": True}, ["forest, classes", "boosting, classes", "xgboost"]),
+    "first trees": (
+        {},
+        {"tree_limit": 3, "check_additivity": False},
+        ["xgboost", "xgboost, three classes", "boosting", "lightgbm"],
+    ),
+}
+# Models of which shap takes the base score of the first class for all.
+FIRST_CLASS = ("xgboost, three classes", "xgboost, targets")
+
+
+@pytest.mark.parametrize(("name", "call"), [(n, c) for c in CALLS for n in CALLS[c][2]])
+def test_values_base_values_and_shapes_are_those_of_shap(name, call):
+    made, asked, _ = CALLS[call]
+    (model, targets), rows = fitted(name), data()[0][:6]
+    y = targets[:6] if call == "log_loss" else None
+    theirs, ours = both(name, **made)
     before_the_first = ours.expected_value
-    expected, values = of_shap(theirs.shap_values, rows), ours.shap_values(rows)
+    expected = quietly(theirs.shap_values, rows, y, **asked)
+    values = ours.shap_values(rows, y, **asked)
     assert values.shape == expected.shape
     assert twins.largest_error(values, expected) <= SINGLE
-    assert np.array_equal(before_the_first, ours.expected_value)
-    # Plots of shap take the length of what is no plain number.
-    assert type(ours.expected_value) is float or np.ndim(ours.expected_value)
-    assert np.shape(ours.expected_value) == np.shape(theirs.expected_value)
-    mean = theirs.expected_value
-    if name in ("xgboost, three classes", "xgboost, targets") and ours.data is not None:
-        # shap takes the base score of the first class for all.
-        mean = fitted(name)[0].predict(X[50:90], output_margin=True).mean(axis=0)
-    assert np.allclose(ours.expected_value, mean, rtol=SINGLE, atol=SINGLE)
-    expected, explanation = of_shap(theirs, rows), ours(rows)
-    assert np.array_equal(explanation.values, values)
+    if call == "first trees":
+        return
+    explanation, means = ours(rows, y), [theirs.expected_value, ours.expected_value]
+    if call == "log_loss":
+        means = [np.array([mean(target) for target in y]) for mean in means]
+    else:
+        assert np.array_equal(before_the_first, ours.expected_value)
+        # Plots of shap take the length of what is no plain number.
+        assert type(ours.expected_value) is float or np.ndim(ours.expected_value)
+        assert np.shape(ours.expected_value) == np.shape(theirs.expected_value)
+    if name in FIRST_CLASS and call == "background":
+        means[0] = model.predict(background(), output_margin=True).mean(axis=0)
+    assert np.allclose(*means, rtol=SINGLE, atol=SINGLE)
+    assert np.allclose(explanation.base_values, means[1], rtol=twins.ROUNDING, atol=twins.ROUNDING)
+    if call == "log_loss":
+        return
+    expected = quietly(theirs, rows)
     assert explanation.base_values.shape == expected.base_values.shape
-    assert (explanation.base_values == ours.expected_value).all()
+    assert asked or np.array_equal(explanation.values, values)
     assert explanation.output_names == expected.output_names
     assert explanation.feature_names == expected.feature_names
     assert np.array_equal(explanation.data, expected.data)
-    interactions = ours.shap_interaction_values(rows)
-    assert twins.largest_error(interactions.sum(axis=2), values) <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("against_background", [False, True])
-@pytest.mark.parametrize("name", [*OURS, "xgboost, dart"])
-def test_models_that_shap_does_not_take_add_up_to_their_own_prediction(name, against_background):
-    """Which the check of additivity compares with, for every model of these libraries."""
-    X, model = data()[0], fitted(name)[0]
-    ours = TreeExplainer(model, X[50:90] if against_background else None)
-    explanation = ours(X[:6])
-    predicted = ours.model.own_prediction(X[:6])
-    totals = (explanation.base_values + explanation.values.sum(axis=1)).reshape(predicted.shape)
-    assert twins.largest_error(totals, predicted) <= SINGLE
-    assert explanation.values.shape == (
-        (6, 5) if predicted.shape[1] == 1 else (6, 5, predicted.shape[1])
-    )
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "xgboost, three classes"])
+def test_attributes_of_the_model_are_those_of_shap(name):
+    """But for XGBoost models of several classes, of which shap has one base score for all."""
+    theirs, ours = both(name, background())
+    assert ours.model.num_outputs == theirs.model.num_outputs
+    # The raw prediction of one of three classes is not its log odds, as shap calls it.
+    has_three_classes = "three classes" in name
+    assert ours.model.tree_output == (None if has_three_classes else theirs.model.tree_output)
+    assert (ours.feature_perturbation, ours.model_output) == ("interventional", "raw")
+    predicted = ours.model.predict(data()[0][:3]), theirs.model.predict(data()[0][:3])
+    assert np.allclose(*predicted, rtol=SINGLE, atol=SINGLE)
 
 
 @pytest.mark.parametrize(
-    ("name", "output"),
+    ("name", "made", "asked"),
     [
-        ("xgboost, classes", "probability"),
-        ("xgboost, classes", "predict_proba"),
-        ("xgboost, classes", "log_loss"),
-        ("xgboost", "log_loss"),
-        ("lightgbm, classes", "probability"),
-        ("lightgbm, classes", "log_loss"),
-        ("lightgbm", "log_loss"),
-        ("boosting, classes", "probability"),
-        ("histograms, classes", "probability"),
-        ("histograms, classes", "predict_proba"),
-        ("histograms", "predict"),
-        ("forest, classes", "probability"),
-        ("decision tree, classes", "probability"),
+        *((name, made, {}) for name in MODELS | MORE for made in ({}, AGAINST)),
+        *((n, {}, {"tree_limit": 3}) for n in CALLS["first trees"][2]),
     ],
 )
-def test_probabilities_and_losses_are_those_of_shap(name, output):
-    X, y = data()[0][:6], fitted(name)[1][:6]
-    theirs, ours = both(name, data()[0][50:90], model_output=output)
-    y = y if output == "log_loss" else None
-    expected, values = theirs.shap_values(X, y), ours.shap_values(X, y)
-    assert values.shape == expected.shape
-    assert twins.largest_error(values, expected) <= SINGLE
-    if output == "log_loss":
-        means = [[explainer.expected_value(target) for target in y] for explainer in (theirs, ours)]
-        assert np.allclose(*means, rtol=SINGLE, atol=SINGLE)
-        assert np.allclose(ours(X, y).base_values, means[0], rtol=SINGLE, atol=SINGLE)
-        with pytest.raises(ValueError, match="interactions are of the raw prediction, not of 'log"):
-            ours.shap_interaction_values(X)
-    else:
-        assert np.allclose(ours.expected_value, theirs.expected_value, rtol=SINGLE, atol=SINGLE)
-        base = theirs(X).base_values
-        assert np.allclose(ours(X).base_values, base, rtol=SINGLE, atol=SINGLE)
+def test_interactions_add_up_to_the_values(name, made, asked):
+    ours, rows = TreeExplainer(fitted(name)[0], **made), data()[0][:4]
+    values, pairs = ours.shap_values(rows, **asked), ours.shap_interaction_values(rows, **asked)
+    assert twins.largest_error(pairs.sum(axis=2), values) <= twins.ROUNDING
+    if asked:
+        all_trees = ours.shap_values(rows)
+        assert not np.allclose(values, all_trees)
+        assert np.array_equal(ours.shap_values(rows, tree_limit=-1), all_trees)
 
 
-@pytest.mark.parametrize("name", ["forest, classes", "forest", "lightgbm, classes"])
+@pytest.mark.parametrize("made", [{}, AGAINST], ids=["covers", "background"])
+@pytest.mark.parametrize("name", [*OURS, "xgboost, dart"])
+def test_models_that_shap_does_not_take_add_up_to_their_own_prediction(name, made):
+    """Which the check of additivity compares with, for every model of these libraries."""
+    rows, ours = data()[0][:6], TreeExplainer(fitted(name)[0], **made)
+    explanation = ours(rows)
+    predicted = ours.model.own_prediction(rows)
+    n = predicted.shape[1]
+    assert explanation.values.shape == ((6, 5) if n == 1 else (6, 5, n))
+    totals = (explanation.base_values + explanation.values.sum(axis=1)).reshape(predicted.shape)
+    assert twins.largest_error(totals, predicted) <= SINGLE
+
+
+@pytest.mark.parametrize(
+    "name", ["forest, classes", "forest", "forest, targets", "lightgbm, classes"]
+)
 def test_outputs_that_shap_does_not_explain_add_up_to_the_models_own(name):
     """Class fractions and values are the raw prediction; LightGBM's probabilities are two."""
     model, X = fitted(name)[0], data()[0]
-    output = "predict" if name == "forest" else "predict_proba"
-    explanation = TreeExplainer(model, X[50:90], model_output=output)(X[:6])
+    output = "predict_proba" if name.endswith("classes") else "predict"
+    explanation = TreeExplainer(model, background(), model_output=output)(X[:6])
     totals = explanation.base_values + explanation.values.sum(axis=1)
     assert np.allclose(totals, getattr(model, output)(X[:6]), rtol=0, atol=twins.ROUNDING)
 
 
-@pytest.mark.parametrize("name", ["forest, classes", "boosting, classes", "xgboost"])
-def test_approximate_values_are_those_of_shap(name):
-    theirs, ours = both(name)
-    X = data()[0][:6]
-    expected = of_shap(theirs.shap_values, X, approximate=True)
-    assert twins.largest_error(ours.shap_values(X, approximate=True), expected) <= SINGLE
-    with pytest.raises(ValueError, match="make the explainer without data"):
-        TreeExplainer(fitted(name)[0], X).shap_values(X, approximate=True)
-
-
 @pytest.mark.parametrize(
-    ("estimator", "settings"),
+    "model",
     [
-        (ensemble.RandomForestRegressor, {"criterion": "absolute_error"}),
-        (ensemble.RandomForestRegressor, {"monotonic_cst": [1, 0, 0], "max_depth": 4}),
-        (ensemble.RandomForestClassifier, {"monotonic_cst": [1, 0, 0], "max_depth": 4}),
+        ensemble.RandomForestRegressor(8, criterion="absolute_error", random_state=0),
+        ensemble.RandomForestRegressor(8, monotonic_cst=[1, 0, 0], max_depth=4, random_state=0),
+        ensemble.RandomForestClassifier(8, monotonic_cst=[1, 0, 0], max_depth=4, random_state=0),
     ],
 )
-def test_approximate_values_start_from_the_expected_value(estimator, settings):
+def test_approximate_values_start_from_the_expected_value(model):
     """Nodes with medians, or with values within bounds: values did not add up to the prediction."""
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 3))
     y = X[:, 0] + 3 * random.exponential(size=120)
-    is_classifier = estimator is ensemble.RandomForestClassifier
-    model = estimator(8, random_state=0, **settings).fit(X, y > 3 if is_classifier else y)
-    values = TreeExplainer(model).shap_values(X[:5], approximate=True)
-    theirs = shap.TreeExplainer(model).shap_values(X[:5], approximate=True)
+    is_classifier = isinstance(model, ensemble.RandomForestClassifier)
+    ours, X = TreeExplainer(model.fit(X, y > 3 if is_classifier else y)), X[:5]
+    values = ours.shap_values(X, approximate=True)
+    theirs = shap.TreeExplainer(model).shap_values(X, approximate=True)
     assert twins.largest_error(values, theirs) <= twins.ROUNDING
-    predicted = model.predict_proba(X[:5]) if is_classifier else model.predict(X[:5])
-    totals = TreeExplainer(model).expected_value + values.sum(axis=1)
+    predicted = model.predict_proba(X) if is_classifier else model.predict(X)
+    totals = ours.expected_value + values.sum(axis=1)
     assert np.allclose(totals, predicted, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["xgboost", "xgboost, three classes", "boosting", "lightgbm"])
-def test_the_first_trees_alone_are_explained_as_by_shap(name):
-    theirs, ours = both(name)
-    X = data()[0][:6]
-    expected = of_shap(theirs.shap_values, X, tree_limit=3, check_additivity=False)
-    values = ours.shap_values(X, tree_limit=3)
-    assert twins.largest_error(values, expected) <= SINGLE
-    pairs = ours.shap_interaction_values(X, tree_limit=3)
-    assert twins.largest_error(pairs.sum(axis=2), values) <= twins.ROUNDING
-    all_trees = ours.shap_values(X)
-    assert not np.allclose(values, all_trees)
-    assert np.array_equal(ours.shap_values(X, tree_limit=-1), all_trees)
 
 
 @pytest.mark.parametrize("name", ["xgboost, three classes", "forest", "forest, classes"])
@@ -272,14 +275,16 @@ def test_interactions_are_those_of_shap(name):
     """XGBoost's own, in single precision, lose digits by differences of two runs."""
     theirs, ours = both(name)
     X = data()[0][:4]
-    expected = of_shap(theirs.shap_interaction_values, X)
-    matrices = ours.shap_interaction_values(X)
+    expected, matrices = quietly(theirs.shap_interaction_values, X), ours.shap_interaction_values(X)
     assert matrices.shape == expected.shape
     assert twins.largest_error(matrices, expected) <= 10 * SINGLE
     assert np.array_equal(ours.shap_interaction_values(X[1]), matrices[1])
     explanation = ours(X, interactions=True)
     assert np.array_equal(explanation.values, matrices)
     assert explanation.base_values.shape == ours(X).base_values.shape
+    of_row = ours(X[1], interactions=True)
+    assert np.array_equal(of_row.values, matrices[1])
+    assert of_row.base_values.shape == ours(X[:1]).base_values.shape
 
 
 def test_the_expected_value_is_that_of_the_trees_that_were_explained_last():
@@ -292,28 +297,16 @@ def test_the_expected_value_is_that_of_the_trees_that_were_explained_last():
     assert ours.expected_value == TreeExplainer(model).expected_value
 
 
-def stopped_early():
+@pytest.mark.parametrize("part", ["model", "all", "best"])
+def test_trees_are_those_of_the_predict_of_the_model_after_early_stopping(part):
+    """But shap leaves out the trees after the best iteration of a Booster, too."""
     X, y = data()[0], data()[1]["values"]
     model = xgboost.XGBRegressor(n_estimators=40, learning_rate=1.0, early_stopping_rounds=5)
     model.fit(X[:100], y[:100], eval_set=[(X[100:], y[100:])], verbose=False)
-    assert model.best_iteration < model.get_booster().num_boosted_rounds() - 1
-    return model, X[:6]
-
-
-def test_trees_after_the_best_iteration_are_left_out_as_by_shap():
-    model, X = stopped_early()
-    ours, theirs = TreeExplainer(model), shap.TreeExplainer(model)
-    assert twins.largest_error(ours.shap_values(X), theirs.shap_values(X)) <= SINGLE
-    assert ours.model.forest.n_trees == model.best_iteration + 1
-
-
-@pytest.mark.parametrize("part", ["all", "best"])
-def test_a_Booster_is_explained_with_the_trees_of_its_predict(part):
-    """Where shap leaves out the trees after the best iteration, which ``predict`` does not."""
-    model, X = stopped_early()
-    booster = model.get_booster()
-    booster = booster if part == "all" else booster[: booster.best_iteration + 1]
-    ours = TreeExplainer(booster)
+    best, booster, X = model.best_iteration + 1, model.get_booster(), X[:6]
+    assert best < booster.num_boosted_rounds()
+    booster = booster if part == "all" else booster[:best]
+    ours = TreeExplainer(model if part == "model" else booster)
     theirs = booster.predict(xgboost.DMatrix(X), pred_contribs=True)
     assert twins.largest_error(ours.shap_values(X), theirs[:, :-1]) <= SINGLE
     assert abs(ours.expected_value - theirs[0, -1]) <= SINGLE
@@ -321,21 +314,24 @@ def test_a_Booster_is_explained_with_the_trees_of_its_predict(part):
     assert np.array_equal(ours.shap_values(X), splitcredit.explain(booster, X).values[:, :, 0])
 
 
-@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
-def test_of_a_larger_background_the_same_100_rows_are_taken_as_by_shap(kind):
-    X = kind(data()[0])
-    theirs, ours = both("forest", X)
-    assert ours.data.shape == (100, P)
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, shap.maskers.Independent])
+def test_of_a_larger_background_the_same_rows_are_taken_as_by_shap(kind):
+    """A hundred, and of a masker as many as it holds."""
+    is_masker = kind is shap.maskers.Independent
+    rows = kind(data()[0], max_samples=150) if is_masker else kind(data()[0])
+    theirs, ours = both("forest", rows)
+    assert ours.data.shape == (150 if is_masker else 100, P)
     assert np.array_equal(ours.data, theirs.data)
 
 
-def test_a_masker_gives_as_many_rows_as_it_holds():
-    frame = pd.DataFrame(data()[0], columns=list("abcde"))
-    masker = shap.maskers.Independent(frame, max_samples=150)
-    theirs, ours = both("forest", masker)
-    assert np.array_equal(ours.data, theirs.data) and len(ours.data) == 150
-    with pytest.raises(ValueError, match="Partition masker: pass the rows, or an Independent"):
-        TreeExplainer(fitted("forest")[0], shap.maskers.Partition(frame))
+def test_a_background_that_is_none_or_large_warns_as_in_shap():
+    model = fitted("forest")[0]
+    with pytest.warns(FutureWarning, match="needs a background, and there is none"):
+        ours = TreeExplainer(model, feature_perturbation="interventional")
+    assert ours.feature_perturbation == "tree_path_dependent"
+    rows = shap.maskers.Independent(np.resize(data()[0], (1001, P)), max_samples=2000)
+    with pytest.warns(UserWarning, match="the background has 1001 rows"):
+        TreeExplainer(model, rows)
 
 
 def test_covers_of_a_background_are_those_of_shap_where_its_rows_come():
@@ -367,19 +363,17 @@ def test_covers_count_the_background_and_elsewhere_keep_the_models_shares():
     assert np.allclose(share, of_model, rtol=twins.ROUNDING)
 
 
-def test_single_rows_frames_series_and_matrices_give_the_same_values():
-    model, X = fitted("xgboost, three classes")[0], data()[0]
-    frame = pd.DataFrame(X)
-    for background_rows in (None, X[50:60]):
-        ours = TreeExplainer(model, background_rows)
-        expected = ours.shap_values(X[:3])
-        assert np.array_equal(ours.shap_values(frame[:3]), expected)
-        assert np.array_equal(ours.shap_values(X[:3].tolist()), expected)
-        assert np.array_equal(ours.shap_values(X[1]), expected[1])
-        assert np.array_equal(ours.shap_values(frame.iloc[1]), expected[1])
-        explanation = ours(X[1])
-        assert np.array_equal(explanation.values, expected[1])
-        assert explanation.base_values.shape == (3,) and explanation.data.shape == (P,)
+@pytest.mark.parametrize("made", [{}, AGAINST], ids=["covers", "background"])
+def test_single_rows_frames_series_and_matrices_give_the_same_values(made):
+    X, ours = data()[0][:3], TreeExplainer(fitted("xgboost, three classes")[0], **made)
+    expected, frame = ours.shap_values(X), pd.DataFrame(X)
+    for rows in (frame, X.tolist()):
+        assert np.array_equal(ours.shap_values(rows), expected)
+    for row in (X[1], frame.iloc[1]):
+        assert np.array_equal(ours.shap_values(row), expected[1])
+    explanation = ours(X[1])
+    assert np.array_equal(explanation.values, expected[1])
+    assert explanation.base_values.shape == (3,) and explanation.data.shape == (P,)
 
 
 def test_what_a_matrix_of_xgboost_does_not_hold_is_missing():
@@ -412,19 +406,6 @@ def test_signatures_take_the_arguments_of_shap_in_its_order():
         assert ours == theirs, name
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "xgboost, three classes"])
-def test_attributes_of_the_model_are_those_of_shap(name):
-    """But for XGBoost models of several classes, of which shap has one base score for all."""
-    theirs, ours = both(name, data()[0][:20])
-    assert ours.model.num_outputs == theirs.model.num_outputs
-    # The raw prediction of one of three classes is not its log odds, as shap calls it.
-    has_three_classes = "three classes" in name
-    assert ours.model.tree_output == (None if has_three_classes else theirs.model.tree_output)
-    assert (ours.feature_perturbation, ours.model_output) == ("interventional", "raw")
-    predicted = ours.model.predict(data()[0][:3]), theirs.model.predict(data()[0][:3])
-    assert np.allclose(*predicted, rtol=SINGLE, atol=SINGLE)
-
-
 def test_an_explainer_can_be_pickled():
     model, X = fitted("xgboost, classes")[0], data()[0]
     ours = TreeExplainer(model, X[:20], model_output="log_loss")
@@ -434,28 +415,10 @@ def test_an_explainer_can_be_pickled():
     assert restored.expected_value(1) == ours.expected_value(1)
 
 
-@pytest.mark.long  # test_groups_and_plots.py asks for values without shap in this process
-def test_values_need_no_shap():
-    code = (
-        "import sys; sys.modules['shap'] = None\n"
-        "import numpy as np, splitcredit\n"
-        "from sklearn.tree import DecisionTreeRegressor\n"
-        "X = np.arange(8.0).reshape(4, 2)\n"
-        "model = DecisionTreeRegressor().fit(X, X[:, 0])\n"
-        "print(splitcredit.TreeExplainer(model, X).shap_values(X).shape)"
-    )
-    process = subprocess.run(
-        [sys.executable, "-c", code], text=True, capture_output=True, check=True
-    )
-    assert process.stdout == "(4, 2)\n"
-
-
-@pytest.mark.parametrize("against", [None, "background"])
-def test_attributions_that_do_not_add_up_are_refused(monkeypatch, against):
+@pytest.mark.parametrize("made", [{}, {"data": data()[0][:9]}], ids=["covers", "background"])
+def test_attributions_that_do_not_add_up_are_refused(monkeypatch, made):
     """As a defect of a kernel would make them: one value is off by a thousandth."""
-    from splitcredit.views.explainer import tree_explainer
-
-    module = tree_explainer.tree_shap_interventional if against else tree_explainer.tree_shap
+    module = tree_explainer.tree_shap_interventional if made else tree_explainer.tree_shap
     correct = module.attribute
 
     def wrong(*arguments, **keywords):
@@ -463,12 +426,11 @@ def test_attributions_that_do_not_add_up_are_refused(monkeypatch, against):
         attribution.values[4:5, 1] += 1e-3
         return attribution
 
-    X = data()[0]
-    ours = TreeExplainer(fitted("forest")[0], None if against is None else X[:9])
+    ours, X = TreeExplainer(fitted("forest")[0], **made), data()[0][:6]
     monkeypatch.setattr(module, "attribute", wrong)
     with pytest.raises(ValueError, match=r"additivity check: for row 4 the attributions add up to"):
-        ours.shap_values(X[:6])
-    ours.shap_values(X[:6], check_additivity=False)
+        ours.shap_values(X)
+    ours.shap_values(X, check_additivity=False)
 
 
 @pytest.mark.parametrize("name", MODELS | MORE | OURS)
@@ -509,41 +471,47 @@ def test_the_check_allows_what_single_precision_may_lose():
     assert 0 < gap <= rounding(ours.model.forest)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
-        ("forest", {"model_output": "margin"}, "unknown model_output 'margin': available are raw"),
-        ("forest", {"model_output": "probability"}, "whose raw output is log_odds or probability"),
-        ("forest, classes", {"model_output": "log_loss"}, "that of this RandomForestClassifier is"),
-        ("xgboost, three classes", {"model_output": "probability"}, "is none of shap's: call"),
-        ("xgboost, classes", {"model_output": "probability", "data": None}, "only: pass data"),
-        ("forest, targets", {"model_output": "log_loss"}, "one output, and this RandomForestRegr"),
-        ("votes", {"model_output": "probability"}, "whose raw output is log_odds or probability"),
-        ("forest", {"feature_perturbation": "global"}, "available are 'auto', 'interventional'"),
-        ("forest", {"data": [[0.0] * P]}, "data is a list: pass an array or DataFrame of rows"),
-        ("forest", {"data": np.zeros((3, P + 1))}, "background: X has 6 features"),
-        ("xgboost", {"data": csr_matrix(np.eye(P))}, r"data is sparse: pass data.toarray\(\)"),
-    ],
-)
-def test_what_cannot_be_explained_is_refused(name, arguments, message):
-    model, arguments = fitted(name)[0], {"data": data()[0][:9], **arguments}
-    with pytest.raises(ValueError, match=message):
-        TreeExplainer(model, **arguments)
+NINE = {"data": data()[0][:9]}
+PARTITION = shap.maskers.Partition(data()[0][:9])
 
 
 @pytest.mark.parametrize(
-    ("name", "limit", "message"),
+    ("name", "made", "asked", "message"),
     [
-        ("forest", 2, "is for boosted models, and this one averages its trees"),
-        ("lightgbm, three classes", 3, "shap counts rounds without a background and trees with"),
-        ("xgboost, three classes", 2, "leaves no tree: pass None or -1"),
-        ("boosting", 0, "leaves no tree"),
-        *(("xgboost", limit, "tree_limit=.*whole number") for limit in ("a", 1.5, True)),
+        ("forest", NINE | {"model_output": "margin"}, {}, "unknown model_output 'margin'"),
+        ("forest", NINE | {"model_output": "probability"}, {}, "output is log_odds or probability"),
+        ("forest, classes", NINE | {"model_output": "log_loss"}, {}, "of this RandomForestClass"),
+        ("xgboost, three classes", NINE | {"model_output": "probability"}, {}, "is none of shap's"),
+        ("xgboost, classes", {"model_output": "probability"}, {}, "only: pass data"),
+        ("forest, targets", NINE | {"model_output": "log_loss"}, {}, "one output, and this Random"),
+        ("votes", NINE | {"model_output": "probability"}, {}, "output is log_odds or probability"),
+        ("forest", NINE | {"feature_perturbation": "global"}, {}, "available are 'auto', 'inter"),
+        ("forest", {"data": [[0.0] * P]}, {}, "data is a list"),
+        ("forest", {"data": np.zeros((3, P + 1))}, {}, "background: X has 6 features"),
+        ("forest", {"data": PARTITION}, {}, "Partition masker: pass the rows, or an Independent"),
+        ("xgboost", {"data": csr_matrix(np.eye(P))}, {}, r"pass data.toarray\(\)"),
+        ("forest", NINE, {"approximate": True}, "make the explainer without data"),
+        ("forest", {}, {"tree_limit": 2}, "this one averages its trees"),
+        (
+            "lightgbm, three classes",
+            {},
+            {"tree_limit": 3},
+            "shap counts rounds without a background",
+        ),
+        ("xgboost, three classes", {}, {"tree_limit": 2}, "leaves no tree"),
+        ("boosting", {}, {"tree_limit": 0}, "leaves no tree"),
+        *(("xgboost", {}, {"tree_limit": n}, "tree_limit=.*whole") for n in ("a", 1.5, True)),
     ],
 )
-def test_limits_without_a_meaning_are_refused(name, limit, message):
+def test_what_cannot_be_explained_is_refused(name, made, asked, message):
     with pytest.raises(ValueError, match=message):
-        TreeExplainer(fitted(name)[0]).shap_values(data()[0][:2], tree_limit=limit)
+        TreeExplainer(fitted(name)[0], **made).shap_values(data()[0][:2], **asked)
+
+
+def test_interactions_of_losses_are_refused():
+    explainer = TreeExplainer(fitted("xgboost")[0], model_output="log_loss", **NINE)
+    with pytest.raises(ValueError, match="interactions are of the raw prediction, not of 'log"):
+        explainer.shap_interaction_values(data()[0][:2])
 
 
 @pytest.mark.parametrize(
@@ -568,25 +536,20 @@ def test_rows_that_do_not_fit_are_refused_without_the_check_as_well(rows, messag
     assert too_large.tolist() == infinite.tolist()
 
 
-def test_an_interventional_explainer_without_a_background_warns_as_shap_does():
-    with pytest.warns(FutureWarning, match="needs a background, and there is none"):
-        ours = TreeExplainer(fitted("forest")[0], feature_perturbation="interventional")
-    assert ours.feature_perturbation == "tree_path_dependent"
-
-
-@pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
-def test_regressors_whose_raw_output_is_the_prediction_are_explained_as_such(objective):
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    options = {"quantile_alpha": 0.3} if "quantile" in objective else {}
-    model = xgboost.XGBRegressor(n_estimators=3, objective=objective, **options).fit(X, X[:, 0])
-    explainer = TreeExplainer(model, X[:20], model_output="predict")
+@pytest.mark.parametrize(
+    "model",
+    [
+        xgboost.XGBRegressor(n_estimators=3, objective="reg:absoluteerror"),
+        xgboost.XGBRegressor(n_estimators=3, objective="reg:quantileerror", quantile_alpha=0.3),
+        lightgbm.LGBMRegressor(n_estimators=3, objective="huber", verbose=-1),
+    ],
+)
+def test_regressors_whose_raw_output_is_the_prediction_are_explained_as_such(model):
+    X, y = data()[0], data()[1]["values"]
+    explainer = TreeExplainer(model.fit(X, y), X[:20], model_output="predict")
     total = explainer.shap_values(X[:5]).sum(axis=1) + explainer.expected_value
     # XGBoost predicts in single precision.
     np.testing.assert_allclose(total, model.predict(X[:5]), rtol=1e-5, atol=1e-6)
-    rows = X[:20]
-    huber = lightgbm.LGBMRegressor(n_estimators=3, objective="huber", verbose=-1).fit(X, X[:, 0])
-    values = TreeExplainer(huber, rows, model_output="predict").shap_values(X[:5])
-    assert values.shape == (5, 3)
 
 
 def test_the_check_allows_two_roundings_a_tree_and_no_more():
@@ -616,23 +579,12 @@ def test_threads_with_other_limits_of_trees_get_their_own_values():
 
 
 def test_assert_additivity_allows_what_shap_allows():
-    X, _ = data()
-    explainer = TreeExplainer(
-        ensemble.RandomForestClassifier(3, random_state=0).fit(X, X[:, 0] > 0)
-    )
+    explainer, X = TreeExplainer(fitted("forest, classes")[0]), data()[0]
     values, predicted = explainer.shap_values(X), explainer.model.predict(X)
     explainer.assert_additivity(values, predicted)
-    explainer.assert_additivity([values[..., 0], values[..., 1]], predicted)
+    explainer.assert_additivity([values[..., 0], values[..., 1], values[..., 2]], predicted)
     with pytest.raises(ValueError, match="additivity check"):
         explainer.assert_additivity(values, predicted + 0.1)
-
-
-def test_a_background_of_more_than_1000_rows_warns_as_in_shap():
-    X, _ = data()
-    model = ensemble.RandomForestRegressor(2, random_state=0).fit(X, X[:, 0])
-    rows = shap.maskers.Independent(np.resize(X, (1001, X.shape[1])), max_samples=2000)
-    with pytest.warns(UserWarning, match="the background has 1001 rows"):
-        TreeExplainer(model, rows)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, ">f8", ">f4", np.float16, np.longdouble])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import shap
 import xgboost
-from sklearn import ensemble, tree
+from sklearn import ensemble
 from sklearn.frozen import FrozenEstimator
 from test_explainer import FEW, SINGLE, data, fitted
 
@@ -32,64 +32,49 @@ def test_the_mean_that_forests_are_checked_against_is_their_prediction(kind, tar
     X, y = data()
     X = pd.DataFrame(X.astype(float), columns=list("abcde")).mask(X > 1.5)
     model = kind(7, random_state=0).fit(X, y[target])
-    predict = model.predict_proba if hasattr(model, "predict_proba") else model.predict
+    predicted = model.predict(X) if target == "values" else model.predict_proba(X)
     prediction = TreeExplainer(model).model.own_prediction(X)
-    assert twins.largest_error(prediction, predict(X).reshape(prediction.shape)) <= twins.ROUNDING
+    assert twins.largest_error(prediction, predicted.reshape(prediction.shape)) <= twins.ROUNDING
 
 
-def test_the_prediction_of_several_targets_is_explained_for_each():
-    X = data()[0]
-    model = fitted("forest, targets")[0]
-    explanation = TreeExplainer(model, X[50:90], model_output="predict")(X[:6])
-    totals = explanation.base_values + explanation.values.sum(axis=1)
-    assert np.allclose(totals, model.predict(X[:6]), rtol=0, atol=twins.ROUNDING)
-
-
-def test_the_expected_value_of_a_frozen_model_has_the_shape_of_the_model_in_it():
+@pytest.mark.parametrize("name", ["xgboost", "lightgbm", "decision tree"])
+def test_the_expected_value_of_a_frozen_model_has_the_shape_of_the_model_in_it(name):
     """A FrozenEstimator is of scikit-learn, whatever it holds; plots of shap need a number."""
-    X, y = data()
-    for model in (xgboost.XGBRegressor(**FEW), lightgbm.LGBMRegressor(verbose=-1, **FEW)):
-        expected = TreeExplainer(model.fit(X, y["values"])).expected_value
-        assert isinstance(expected, float)
-        assert TreeExplainer(FrozenEstimator(model)).expected_value == expected
-        assert isinstance(TreeExplainer(FrozenEstimator(model)).expected_value, float)
-    of_sklearn = FrozenEstimator(tree.DecisionTreeRegressor(max_depth=2).fit(X, y["values"]))
-    assert TreeExplainer(of_sklearn).expected_value.shape == (1,)
+    model = fitted(name)[0]
+    expected, frozen = (TreeExplainer(m).expected_value for m in (model, FrozenEstimator(model)))
+    assert type(frozen) is type(expected) is (float if name != "decision tree" else np.ndarray)
+    assert frozen == expected
 
 
-def test_catboost_is_explained_as_by_shap():
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [("Regressor", "values"), ("Classifier", "two"), ("Classifier", "three"), ("Ranker", "two")],
+)
+def test_catboost_is_explained_as_by_shap(kind, target):
+    """A ranker is compared with its own prediction, whose method takes no type of prediction."""
     catboost = pytest.importorskip(
         "catboost", reason="The package catboost is not installed; pip install catboost."
     )
     X, y = data()
     parameters = {"iterations": 5, "depth": 4, "verbose": 0, "allow_writing_files": False}
-    for name, target in (("Regressor", "values"), ("Classifier", "two"), ("Classifier", "three")):
-        model = getattr(catboost, f"CatBoost{name}")(**parameters).fit(X, y[target])
-        ours, theirs = TreeExplainer(model), shap.TreeExplainer(model)
-        expected = theirs.shap_values(X[:6])
-        assert twins.largest_error(ours.shap_values(X[:6]), expected) <= twins.ROUNDING
-        assert np.array_equal(ours.shap_values(catboost.Pool(X[:6])), ours.shap_values(X[:6]))
-        assert np.allclose(ours.expected_value, theirs.expected_value, rtol=twins.ROUNDING)
-        if target == "two":
-            losses = [
-                make(model, X[50:90], model_output="log_loss").shap_values(X[:6], y["two"][:6])
-                for make in (TreeExplainer, shap.TreeExplainer)
-            ]
-            assert twins.largest_error(*losses) <= SINGLE
-
-
-def test_a_ranker_of_catboost_is_compared_with_its_own_prediction():
-    """Its method `predict` takes no type of prediction, as that of the other models does."""
-    catboost = pytest.importorskip(
-        "catboost", reason="The package catboost is not installed; pip install catboost."
-    )
-    X, y = data()
-    parameters = {"iterations": 4, "verbose": 0, "allow_writing_files": False}
-    queries = np.zeros(len(X), int)
-    model = catboost.CatBoostRanker(**parameters).fit(X, y["two"], group_id=queries)
-    explainer = TreeExplainer(model)
-    total = explainer.shap_values(X).sum(axis=1) + explainer.expected_value
-    assert twins.largest_error(total, model.predict(X)) <= twins.ROUNDING
+    queries = {"group_id": np.zeros(len(X), int)} if kind == "Ranker" else {}
+    model = getattr(catboost, f"CatBoost{kind}")(**parameters).fit(X, y[target], **queries)
+    ours, rows = TreeExplainer(model), X[:6]
+    values = ours.shap_values(rows)
+    assert np.array_equal(ours.shap_values(catboost.Pool(rows)), values)
+    if kind == "Ranker":
+        total = values.sum(axis=1) + ours.expected_value
+        assert twins.largest_error(total, model.predict(rows)) <= twins.ROUNDING
+        return
+    theirs = shap.TreeExplainer(model)
+    assert twins.largest_error(values, theirs.shap_values(rows)) <= twins.ROUNDING
+    assert np.allclose(ours.expected_value, theirs.expected_value, rtol=twins.ROUNDING)
+    if target == "two":
+        losses = [
+            make(model, X[50:90], model_output="log_loss").shap_values(rows, y["two"][:6])
+            for make in (TreeExplainer, shap.TreeExplainer)
+        ]
+        assert twins.largest_error(*losses) <= SINGLE
 
 
 @cache
@@ -98,13 +83,9 @@ def labeled():
     random = np.random.default_rng(0)
     labels = np.array(["red", "green", "blue", "pink"])
     codes = random.integers(0, 4, 200)
-    frame = pd.DataFrame(
-        {
-            "a": random.normal(size=200),
-            "color": pd.Categorical(labels[codes], categories=labels),
-            "b": random.normal(size=200),
-        }
-    )
+    frame = pd.DataFrame({"a": random.normal(size=200)})
+    frame["color"] = pd.Categorical(labels[codes], categories=labels)
+    frame["b"] = random.normal(size=200)
     return frame, frame["a"] + np.array([3.0, -1, 0, 2])[codes] * frame["b"]
 
 
@@ -122,31 +103,28 @@ BY_LABELS = {
 def test_labels_of_categories_are_explained_and_shown(name, perturbation):
     """In any order of the columns; the check of additivity asks the model itself."""
     frame, y = labeled()
-    model = BY_LABELS[name]().fit(frame, y)
-    reordered = frame[["b", "color", "a"]]
-    explanations = []
-    for table in (frame, reordered):
+    model, explanations = BY_LABELS[name]().fit(frame, y), []
+    for table in (frame, frame[["b", "color", "a"]]):
         arguments = {"data": table[50:60], "feature_perturbation": perturbation}
         ours = TreeExplainer(model, **({} if perturbation == "none" else arguments))
-        explanations.append(ours(table[:6]))
+        explanation = ours(table[:6])
+        explanations.append(explanation.values)
         assert ours.data is None or np.array_equal(ours.data, frame[50:60].to_numpy())
-        interactions = ours.shap_interaction_values(table[:6])
-        sums = interactions.sum(axis=2)
-        assert twins.largest_error(sums, explanations[-1].values) <= twins.ROUNDING
-    first, second = explanations
-    assert np.array_equal(first.values, second.values)
-    assert np.array_equal(first.data, frame[:6].to_numpy())
-    assert np.array_equal(second.data, first.data)
-    assert first.feature_names == second.feature_names == ["a", "color", "b"]
+        sums = ours.shap_interaction_values(table[:6]).sum(axis=2)
+        assert twins.largest_error(sums, explanation.values) <= twins.ROUNDING
+        assert np.array_equal(explanation.data, frame[:6].to_numpy())
+        assert explanation.feature_names == ["a", "color", "b"]
+    values, of_reordered = explanations
+    assert np.array_equal(values, of_reordered)
     if perturbation == "interventional":
         forest = splitcredit.to_forest(model)
         twin = twins_interventional.tree_shap_interventional(
             forest, forest.prepare(frame[:6]), forest.prepare(frame[50:60])
         )
-        assert twins.largest_error(first.values, twin[:, :, 0]) <= twins.ROUNDING
+        assert twins.largest_error(values, twin[:, :, 0]) <= twins.ROUNDING
     elif perturbation == "none" and name != "histograms":  # shap takes no labels there
         expected = shap.TreeExplainer(model).shap_values(frame[:6])
-        assert twins.largest_error(first.values, expected) <= SINGLE
+        assert twins.largest_error(values, expected) <= SINGLE
 
 
 def test_labels_in_arrays_lists_and_series_are_those_of_the_frame():
@@ -155,15 +133,12 @@ def test_labels_in_arrays_lists_and_series_are_those_of_the_frame():
     model = ensemble.HistGradientBoostingRegressor(max_iter=5, categorical_features=["color"])
     ours = TreeExplainer(model.fit(table, y), table[50:60])
     expected = ours.shap_values(table[:3])
-    assert np.array_equal(ours.shap_values(table[:3].to_numpy()), expected)
-    assert np.array_equal(ours.shap_values(table[:3].to_numpy().tolist()), expected)
-    explanation = ours(table.iloc[1].tolist())
-    assert (
-        np.array_equal(explanation.values, expected[1]) and explanation.data[1] == table["color"][1]
-    )
-    of_turned_columns = ours(table[["b", "color", "a"]].iloc[1])
-    assert np.array_equal(of_turned_columns.values, expected[1])
-    assert np.array_equal(of_turned_columns.data, explanation.data)
+    for rows in (table[:3].to_numpy(), table[:3].to_numpy().tolist()):
+        assert np.array_equal(ours.shap_values(rows), expected)
+    for row in (table.iloc[1].tolist(), table[["b", "color", "a"]].iloc[1]):
+        explanation = ours(row)
+        assert np.array_equal(explanation.values, expected[1])
+        assert np.array_equal(explanation.data, table.iloc[1].to_numpy())
 
 
 def test_the_first_trees_of_a_model_with_categories_keep_their_splits():

@@ -1,0 +1,21 @@
+"""What the pages say of results and times are numbers of the reference run."""
+
+from pathlib import Path
+
+from reproduction import marked, storage
+from scripts import script
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = script("tools/take_reference.py")
+
+
+def test_the_script_that_writes_numbers_into_pages_has_nothing_to_change():
+    for page, text in PAGES.pages_with_numbers().items():
+        assert page.read_text(encoding="utf-8") == text, page
+
+
+def test_the_page_of_benchmarks_shows_the_times_of_the_reference():
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    tables = PAGES.bench_tables(storage.read_rows(PAGES.REFERENCE / "bench.csv"))
+    for mark, table in tables.items():
+        assert marked.between(page, mark) == table.rstrip(), mark
