@@ -197,17 +197,16 @@ def statements(table: pd.DataFrame):
     for (statement, variant), measured in FINDINGS.items():
         rows = by_statement[statement]
         judged = [(row["value"], *QUANTITIES[statement, row["quantity"]]) for row in rows]
-        judged = [(v, reduction, limit) for v, reduction, limit, of in judged if of == variant]
-        (kind,) = {"at most" if r in ("max", "sum") else "at least" for _, r, _ in judged}
+        values, reductions, limits, _ = zip(*(j for j in judged if j[3] == variant), strict=True)
+        (kind,) = {"at most" if r in ("max", "sum") else "at least" for r in reductions}
         extreme = max if kind == "at most" else min
-        value, limit = extreme(v for v, _, _ in judged), extreme(b for _, _, b in judged)
+        limit = extreme(limits)
         options = {"reading": _MARGIN_REASON} if limit == MARGIN else {}
-        options["beside"] = variant in BESIDE
-        is_count = any(reduction == "sum" for _, reduction, _ in judged)
-        largest = max(row["n"] for row in rows) if is_count else _LARGEST
+        largest = max(row["n"] for row in rows) if "sum" in reductions else _LARGEST
         options["possible"] = (0 if kind == "at most" else -largest, largest)
         options["expected"] = EXPECTED.get((statement, variant))
-        yield finding(statement, variant, measured, value, limit, kind, **options)
+        options["beside"] = variant in BESIDE
+        yield finding(statement, variant, measured, extreme(values), limit, kind, **options)
 
 
 def _put_together(cases):
@@ -243,9 +242,8 @@ def _generalized(rows, impurity):
 
 def _led():
     """Statements 13, 14 and 40 on led: of binary inputs, so scikit-learn's K = 1 is the paper's."""
-    y = np.arange(10)
-    joint = theory.JointDistribution.from_rows(led.SEGMENTS, y)
-    path = theory.InfiniteForest(led.SEGMENTS, y, k=1).saabas(led.SEGMENTS)
+    joint = theory.JointDistribution.from_rows(led.SEGMENTS, np.arange(10))
+    path = theory.InfiniteForest(led.SEGMENTS, np.arange(10), k=1).saabas(led.SEGMENTS)
     games = [theory.prediction_game(joint, x) for x in led.SEGMENTS.astype(int)]
     shapley = np.array([theory.shapley_values(joint.n_features, game) for game in games])
     return [
@@ -256,11 +254,9 @@ def _led():
 
 
 def _tree_shap_of_led(shapley):
-    """Statement 40: how far TreeSHAP is from the Shapley values of the Bayes classifier.
-
-    Fully grown trees predict every digit as the Bayes classifier does. Only their predictions
-    for rows of which a part is known depend on K and on the depth.
-    """
+    """Statement 40: how far TreeSHAP is from the Shapley values of the Bayes classifier."""
+    # Fully grown trees predict every digit as the Bayes classifier does. Only their predictions
+    # for rows of which a part is known depend on K and on the depth.
     X, y = led.SEGMENTS, np.arange(10)
 
     def bias(values):
@@ -281,12 +277,7 @@ def _tree_shap_of_led(shapley):
 def _built():
     """Statements 7, 10, 12, 31 to 33 and 45 on distributions that are made for them."""
     swap = theory.swapping_input()
-    example = {
-        name: theory.JointDistribution(
-            np.stack([1 - np.array(p_one), np.array(p_one)], axis=-1) / 4
-        )
-        for name, p_one in table1.PROBABILITY_OF_ONE.items()
-    }
+    example = table1.joints()
     # X1 (j = 0) tells more about Y1 than about Y2, and X2 less, whatever else is known.
     sign = {0: 1, 1: -1}
     leads = [
@@ -317,18 +308,16 @@ def _built():
         *_mirrored(),
     ]
     rows = [(statement, quantity, "entropy", values) for statement, quantity, values in quantities]
-    for words, cumulative_others in (("B = x_B", False), ("B <= x_B", True)):
-        has_change = theory.cumulative_change(hidden, cumulative_others) > theory.relevance.EQUAL
+    for words, all_inputs in (("B = x_B", False), ("B <= x_B", True)):
+        has_change = theory.cumulative_change(hidden, all_inputs) > theory.relevance.EQUAL
         quantity = f"disagreements, X_m <= x_m and {words}"
         rows.append(("s45", quantity, "any", has_change != theory.relevant(hidden)))
     return rows
 
 
 def _mirrored():
-    """Two distributions with one game whose forests with K = 2 differ: one, and its mirror image.
-
-    X_1 and X_2 are symmetric in the game, so that their changing places leaves it alone.
-    """
+    """Two distributions with one game whose forests with K = 2 differ: one, and its mirror."""
+    # X_1 and X_2 are symmetric in the game, so that their changing places leaves it alone.
     for statement, joint, (of_game, of_forest), x in (
         ("s31", theory.symmetric_inputs(), ("v", "MDI"), None),
         ("s32", theory.locally_alike_inputs(), ("v_loc", "local MDI"), (0, 0)),
@@ -396,25 +385,23 @@ def _scaled():
     flowers, wines = scikit_learn.iris(), scikit_learn.wine()
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
     fitted = [to_forest(models.fit(recipe, flowers.X, y)) for y in (flowers.y, (flowers.y + 1) % 3)]
-    local = [local_mdi.attribute(forest, flowers.X).values for forest in fitted]
     of_classes = tree_shap.attribute(fitted[0], flowers.X).values
     # The alcohol of a wine from its other properties.
     recipe = _recipe("ExtraTreesRegressor", "squared_error", False)
     X, y = wines.X[:, 1:], wines.X[:, 0]
     doubled = [to_forest(models.fit(recipe, X, scale * y)) for scale in (1, 2)]
 
-    def change(before, after):
+    def changed(measure, forests, rows):
+        before, after = (measure.attribute(forest, rows).values for forest in forests)
         return np.abs(after - before).max() / np.abs(before).max()
 
-    def changed(measure):
-        return change(*(measure.attribute(forest, X).values for forest in doubled))
-
+    renamed = changed(local_mdi, fitted, flowers.X)
     spread = np.ptp(of_classes, axis=2).max()
     words = "output doubled: change of"
     return [
-        ("s37", "classes renamed: change of local MDI, relative", "entropy", change(*local)),
-        ("s37", f"{words} local MDI, relative", "variance", changed(local_mdi)),
-        ("s37", f"{words} TreeSHAP, relative", "variance", changed(tree_shap)),
+        ("s37", "classes renamed: change of local MDI, relative", "entropy", renamed),
+        ("s37", f"{words} local MDI, relative", "variance", changed(local_mdi, doubled, X)),
+        ("s37", f"{words} TreeSHAP, relative", "variance", changed(tree_shap, doubled, X)),
         ("s37", "classes: difference of TreeSHAP of one row", "any", spread),
     ]
 
