@@ -5,11 +5,12 @@ Most are checked by enumeration on random discrete distributions, some on built 
 """
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from reproduction import models, theory
+from reproduction import models, storage, theory
 from reproduction.datasets import led, scikit_learn
 from reproduction.papers import finding
 from reproduction.papers.sutera2021 import table1, table2
@@ -23,83 +24,14 @@ ROUNDING = 1e-12
 MARGIN = 1e-6
 _MARGIN_REASON = "a million times what rounding makes of 0 here: this or more is not 0"
 
-# (statement, quantity): how the cases are reduced to a value, and if it is judged the limit and the
-# variant of the finding that it decides.
-# "max" and "sum" must be at most the limit, "min" and "mean" at least.
+# Each quantity: how its cases are reduced to a value, and if it is judged the limit and the variant
+# of the finding that it decides; the first of a finding says what is measured. "max" and "sum" must
+# be at most the limit, "min" and "mean" at least. The limits of one finding are of one kind.
 QUANTITIES = {
-    ("s01", "Eq. 4 - Shapley value"): ("max", ROUNDING, "stated"),
-    ("s01", "infinite forest - Eq. 4"): ("max", ROUNDING, "stated"),
-    ("s02", "sum - I(Y;V)"): ("max", ROUNDING, "stated"),
-    ("s03", "Eq. 10 - Shapley value"): ("max", ROUNDING, "stated"),
-    ("s03", "infinite forest - Eq. 10"): ("max", ROUNDING, "stated"),
-    ("s04", "unbagged: mean of local - global MDI, relative"): ("max", ROUNDING, "stated"),
-    ("s04", "bagged: mean of local - global MDI, relative"): ("min", MARGIN, "bagged"),
-    ("s05", "Eq. 11"): ("max", ROUNDING, "stated"),
-    ("s05", "Eq. 12"): ("max", ROUNDING, "stated"),
-    ("s06", "disagreements"): ("sum", 0.0, "stated"),
-    ("s06", "relevant, yet irrelevant at some x"): ("sum", None, None),
-    ("s07", "local MDI where locally irrelevant"): ("max", ROUNDING, "stated"),
-    ("s07", "converse: local MDI, built"): ("max", ROUNDING, "stated"),
-    ("s07", "converse: change of P(Y), built"): ("min", MARGIN, "converse"),
-    ("s08", "largest local MDI of a relevant input"): ("min", MARGIN, "stated"),
-    ("s09", "sum - I(Y;V), every K"): ("max", ROUNDING, "stated"),
-    ("s09", "sum - v_loc(V;x), every K"): ("max", ROUNDING, "stated"),
-    ("s09", "MDI of null players, every K"): ("max", ROUNDING, "stated"),
-    ("s09", "local MDI of local null players, every K"): ("max", ROUNDING, "stated"),
-    ("s10", "example 1: condition of monotonicity holds by"): ("min", MARGIN, "stated"),
-    ("s10", "example 1: monotonicity fails by"): ("min", MARGIN, "stated"),
-    ("s10", "symmetric inputs: difference of v, built"): ("max", ROUNDING, "premise"),
-    ("s10", "symmetric inputs: MDI differs for K=1, built"): ("max", ROUNDING, "premise"),
-    ("s10", "symmetric inputs: MDI differs for K=2 and 3, built"): ("min", MARGIN, "stated"),
-    ("s11", "MDI of a strongly relevant input, every K"): ("min", MARGIN, "stated"),
-    ("s12", "example 2: -Imp(X1,0)"): ("min", MARGIN, "example 2"),
-    ("s12", "share of negative cells"): ("mean", MARGIN, "random distributions"),
-    ("s13", "SAGE / ln 2 - Eq. 4, led"): ("max", ROUNDING, "stated"),
-    ("s13", "SAGE / ln 2 - Eq. 4, random"): ("max", ROUNDING, "stated"),
-    ("s14", "Saabas - Shapley value, led"): ("max", ROUNDING, "stated"),
-    ("s14", "Saabas - Shapley value, random"): ("max", ROUNDING, "stated"),
-    ("s24", "largest error of s01 to s09"): ("max", ROUNDING, "stated"),
-    ("s24", "regression forests: mean of local - global MDI, relative"): (
-        "max",
-        ROUNDING,
-        "stated",
-    ),
-    # Two sentences of appendix F that do not hold; see `_appendix_f`.
-    ("s24", "MDI of a relevant input, built"): ("min", MARGIN, "irrelevance by the variance"),
-    ("s24", "footnote 9: change of H(Y) where P(Y) changes, built"): ("min", MARGIN, "footnote 9"),
-    ("s25", "smallest marginal contribution"): ("min", -ROUNDING, "stated"),
-    ("s26", "MDI of a relevant input, K = 1"): ("min", MARGIN, "stated"),
-    ("s27", "v of symmetric inputs"): ("max", ROUNDING, "stated"),
-    ("s27", "MDI of symmetric inputs"): ("max", ROUNDING, "stated"),
-    ("s28", "v_loc of symmetric inputs"): ("max", ROUNDING, "stated"),
-    ("s28", "local MDI of symmetric inputs"): ("max", ROUNDING, "stated"),
-    ("s29", "lead in MDI"): ("min", -ROUNDING, "stated"),
-    ("s30", "lead in local MDI"): ("min", -ROUNDING, "stated"),
-    ("s31", "mirrored inputs: difference of v, built"): ("max", ROUNDING, "premise"),
-    ("s31", "mirrored inputs: difference of MDI, K = 1, built"): ("max", ROUNDING, "premise"),
-    ("s31", "mirrored inputs: difference of MDI, K = 2, built"): ("min", MARGIN, "stated"),
-    ("s32", "mirrored inputs: difference of v_loc, built"): ("max", ROUNDING, "premise"),
-    ("s32", "mirrored inputs: difference of local MDI, K = 1, built"): ("max", ROUNDING, "premise"),
-    ("s32", "mirrored inputs: difference of local MDI, K = 2, built"): ("min", MARGIN, "stated"),
-    ("s33", "noisy copy: MDI, K = 2, built"): ("max", ROUNDING, "stated"),
-    ("s33", "noisy copy: MDI, K = 1, built"): ("min", MARGIN, "premise"),
-    ("s34", "sum - I(Y;V), fully grown, K > 1"): ("max", ROUNDING, "fully grown"),
-    ("s34", "I(Y;V) - sum, one split short of fully grown, K > 1"): ("min", MARGIN, "not before"),
-    ("s35", "binary trees: sum - I(Y;V)"): ("max", ROUNDING, "sum, and two values"),
-    ("s35", "binary trees - Eq. 4, two values"): ("max", ROUNDING, "sum, and two values"),
-    ("s35", "binary trees - Eq. 4, three values"): ("mean", MARGIN, "stated"),
-    ("s36", "sum of attributions - prediction"): ("max", ROUNDING, "stated"),
-    ("s37", "classes renamed: change of local MDI, relative"): ("max", ROUNDING, "classes"),
-    ("s37", "output doubled: change of local MDI, relative"): ("max", ROUNDING, "regression"),
-    ("s37", "output doubled: change of TreeSHAP, relative"): ("max", None, None),
-    ("s37", "classes: difference of TreeSHAP of one row"): ("max", None, None),
-    ("s40", "TreeSHAP - Shapley value of the Bayes classifier, K = 1"): ("max", None, None),
-    ("s40", "K > 1: the same, more than for K = 1"): ("min", MARGIN, "K > 1"),
-    ("s40", "two splits deep: the same, more than for fully grown"): ("min", MARGIN, "pruned"),
-    ("s45", "disagreements, X_m <= x_m and B = x_B"): ("sum", 0.0, "X_m alone"),
-    ("s45", "disagreements, X_m <= x_m and B <= x_B"): ("sum", 0.0, "all"),
+    (row["statement"], row["quantity"]): row
+    for row in storage.read_rows(Path(__file__).with_suffix(".csv"))
 }
-
+LIMITS = {"zero": 0.0, "rounding": ROUNDING, "-rounding": -ROUNDING, "margin": MARGIN}
 # Bits of the ten classes of led, rounded up; other numbers are bits of fewer classes, squares of
 # numbers of about 1, or differences of probabilities. Only s37 has larger ones, a ratio.
 _LARGEST = 4.0
@@ -117,57 +49,6 @@ EXPECTED = {
 
 # Variants that stand beside a statement: a premise, and forests that do not meet one.
 BESIDE = ("premise", "bagged")
-# (statement, variant): the name of the measured value. The limits of one are of one kind.
-FINDINGS = {
-    ("s01", "stated"): "largest error of Eq. 4 against Shapley values and forests",
-    ("s02", "stated"): "largest difference of the sum and I(Y;V)",
-    ("s03", "stated"): "largest error of Eq. 10 against Shapley values and forests",
-    ("s04", "stated"): "largest relative error of Eq. 9 without bootstrap",
-    ("s04", "bagged"): "smallest relative error of Eq. 9 with bootstrap",
-    ("s05", "stated"): "largest error of Eq. 11 and 12",
-    ("s06", "stated"): "inputs for which the two definitions disagree",
-    ("s07", "stated"): "largest local MDI where locally irrelevant, and built case",
-    ("s07", "converse"): "change of P(Y) where local MDI is 0, built case",
-    ("s08", "stated"): "smallest of the largest local MDI of a relevant input",
-    ("s09", "stated"): "largest error of a sum or a null player, every K",
-    ("s10", "stated"): "smallest failure of monotonicity and symmetry",
-    ("s10", "premise"): "asymmetry of v, and of MDI for K = 1, in the built case",
-    ("s11", "stated"): "smallest MDI of a strongly relevant input, every K",
-    ("s12", "example 2"): "least of -Imp(X1, 0), in bits",
-    ("s12", "random distributions"): "share of negative cells",
-    ("s13", "stated"): "largest difference of SAGE / ln 2 and Eq. 4",
-    ("s14", "stated"): "largest difference of Saabas and Shapley values of P(y|x_S)",
-    ("s24", "stated"): "largest error of s01 to s09, and of Eq. 9 in regression",
-    ("s24", "irrelevance by the variance"): (
-        "least variance importance of a relevant input, built case"
-    ),
-    ("s24", "footnote 9"): "change of H(Y) at an x where an input changes P(Y), built case",
-    ("s25", "stated"): "smallest marginal contribution to I(Y;S)",
-    ("s26", "stated"): "smallest MDI of a relevant input, K = 1",
-    ("s27", "stated"): "largest difference between symmetric inputs, of v and MDI, K = 1",
-    ("s28", "stated"): "the same of v_loc and local MDI",
-    ("s29", "stated"): "smallest lead in MDI where every contribution leads, K = 1",
-    ("s30", "stated"): "smallest lead in local MDI where every contribution leads, K = 1",
-    ("s31", "stated"): "difference of MDI for K = 2 of two distributions with one v",
-    ("s31", "premise"): "difference of their v, and of their MDI for K = 1",
-    ("s32", "stated"): "difference of local MDI for K = 2 of two distributions with one v_loc",
-    ("s32", "premise"): "difference of their v_loc, and of their local MDI for K = 1",
-    ("s33", "stated"): "MDI of a noisy copy, K = 2",
-    ("s33", "premise"): "MDI of a noisy copy, K = 1",
-    ("s34", "fully grown"): "largest difference of the sum and I(Y;V), K > 1",
-    ("s34", "not before"): "what is missing one split short of fully grown",
-    ("s35", "stated"): "mean difference of binary trees and Eq. 4, an input of three values",
-    ("s35", "sum, and two values"): (
-        "largest difference of the sum, and of Eq. 4 if all inputs have two values"
-    ),
-    ("s36", "stated"): "largest difference of sum and prediction, Saabas and TreeSHAP",
-    ("s37", "classes"): "change of local MDI when classes are renamed, relative",
-    ("s37", "regression"): "change of local MDI when the output is doubled, relative",
-    ("s40", "K > 1"): "smallest growth of the bias on led from K = 1",
-    ("s40", "pruned"): "growth of the bias on led from fully grown trees",
-    ("s45", "X_m alone"): "disagreements by X_m <= x_m and B = x_B",
-    ("s45", "all"): "disagreements by X_m <= x_m and B <= x_B",
-}
 
 
 def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFrame:
@@ -193,20 +74,26 @@ def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFram
 
 def statements(table: pd.DataFrame):
     """Findings that decide each statement; a statement with several of them holds if all do."""
-    by_statement = {s: rows.to_dict("records") for s, rows in table.groupby("statement")}
-    for (statement, variant), measured in FINDINGS.items():
-        rows = by_statement[statement]
-        judged = [(row["value"], *QUANTITIES[statement, row["quantity"]]) for row in rows]
-        values, reductions, limits, _ = zip(*(j for j in judged if j[3] == variant), strict=True)
+    values = table.groupby(["statement", "quantity"])["value"].agg(list)
+    largest_n = table.groupby("statement")["n"].max()
+    findings: dict = {}
+    for (statement, quantity), row in QUANTITIES.items():
+        if row["variant"]:
+            judged = [(value, row) for value in values.get((statement, quantity), [])]
+            findings.setdefault((statement, row["variant"]), []).extend(judged)
+    for statement, variant in sorted(findings, key=lambda key: (key[0], key[1] != "stated")):
+        judged = findings[statement, variant]
+        reductions = {row["reduction"] for _, row in judged}
         (kind,) = {"at most" if r in ("max", "sum") else "at least" for r in reductions}
         extreme = max if kind == "at most" else min
-        limit = extreme(limits)
+        value, limit = extreme(v for v, _ in judged), extreme(LIMITS[r["limit"]] for _, r in judged)
         options = {"reading": _MARGIN_REASON} if limit == MARGIN else {}
-        largest = max(row["n"] for row in rows) if "sum" in reductions else _LARGEST
+        largest = largest_n[statement] if "sum" in reductions else _LARGEST
         options["possible"] = (0 if kind == "at most" else -largest, largest)
         options["expected"] = EXPECTED.get((statement, variant))
         options["beside"] = variant in BESIDE
-        yield finding(statement, variant, measured, extreme(values), limit, kind, **options)
+        measured = judged[0][1]["measured"]
+        yield finding(statement, variant, measured, value, limit, kind, **options)
 
 
 def _put_together(cases):
@@ -215,7 +102,7 @@ def _put_together(cases):
         groups.setdefault((statement, quantity, impurity), []).append(np.ravel(values))
     for (statement, quantity, impurity), arrays in groups.items():
         values = np.concatenate(arrays)
-        reduction = QUANTITIES[statement, quantity][0]
+        reduction = QUANTITIES[statement, quantity]["reduction"]
         values = np.abs(values) if reduction == "max" else values
         key = {"statement": statement, "quantity": quantity, "impurity": impurity}
         if len(values):
@@ -224,20 +111,14 @@ def _put_together(cases):
 
 def _generalized(rows, impurity):
     """Appendix F: all errors with another impurity than the entropy."""
-    errors = [
-        row
-        for row in rows
-        if row["impurity"] == impurity
-        and row["statement"] <= "s09"
-        and QUANTITIES[row["statement"], row["quantity"]][:2] == ("max", ROUNDING)
-    ]
-    return {
-        "statement": "s24",
-        "quantity": "largest error of s01 to s09",
-        "impurity": impurity,
-        "value": max(row["value"] for row in errors),
-        "n": sum(row["n"] for row in errors),
-    }
+    errors = []
+    for row in rows:
+        judged = QUANTITIES[row["statement"], row["quantity"]]
+        is_error = (judged["reduction"], judged["limit"]) == ("max", "rounding")
+        if is_error and row["impurity"] == impurity and row["statement"] <= "s09":
+            errors.append(row)
+    key = {"statement": "s24", "quantity": "largest error of s01 to s09", "impurity": impurity}
+    return {**key, "value": max(r["value"] for r in errors), "n": sum(r["n"] for r in errors)}
 
 
 def _led():
