@@ -82,12 +82,6 @@ def rows_of(joint):
 # The formulas
 
 
-def test_best_split_tree_shares_out_all_information():
-    joint = random_joint(0)
-    total = theory.entropy(joint.given({})) - theory.conditional_impurity(joint, {0, 1, 2})
-    assert theory.mdi_best_split(joint).sum() == pytest.approx(total, abs=1e-14)
-
-
 @pytest.mark.parametrize("kind", theory.IMPURITIES)
 def test_impurities_equal_their_definitions(kind):
     for joint in theory.random_distributions(25):
@@ -391,26 +385,22 @@ def test_s27_and_s28_symmetric_inputs_get_the_same(table):
 
 @pytest.mark.long
 def test_s29_and_s30_who_tells_more_gets_more(table):
-    (lead,) = values(table, "s29", "lead in MDI").to_dict("records")
-    (local,) = values(table, "s30", "lead in local MDI").to_dict("records")
-    assert lead["n"] >= 200 and local["n"] >= 500
-    assert min(lead["value"], local["value"]) >= -ROUNDING
+    for statement, quantity, n in (("s29", "lead in MDI", 200), ("s30", "lead in local MDI", 500)):
+        (lead,) = values(table, statement, quantity).to_dict("records")
+        assert lead["n"] >= n and lead["value"] >= -ROUNDING
     # By K = 2, example 1 is one of those that break it.
     assert (values(table, "s10", "example 1: monotonicity fails by")["value"] > 0).all()
 
 
 @pytest.mark.long
 def test_s31_and_s32_one_game_has_two_importances(table):
-    for joint, x in ((theory.symmetric_inputs(), None), (theory.locally_alike_inputs(), (0, 0))):
-        mirror = theory.JointDistribution(joint.probability.swapaxes(0, 1))
-        games, importances = [], []
-        for case in (joint, mirror):
-            games.append(theory.information_game(case) if x is None else theory.local_game(case, x))
-            forest = theory.MultiwayForest(case, 2)
-            importances.append(forest.mdi() if x is None else forest.local_mdi(x))
-        for s in subsets(range(joint.n_features)):
-            assert games[0](s) == pytest.approx(games[1](s), abs=ROUNDING)
-        assert np.abs(importances[0] - importances[1]).max() > 0.1
+    for statement, game, importance in (("s31", "v", "MDI"), ("s32", "v_loc", "local MDI")):
+        words = "mirrored inputs: difference of"
+        check_errors(table, statement, f"{words} {game}, built", 4, ["entropy"])
+        check_errors(table, statement, f"{words} {importance}, K = 1, built", 1, ["entropy"])
+        assert (
+            values(table, statement, f"{words} {importance}, K = 2, built")["value"] > 0.1
+        ).all()
     # By hand, at (0, 0): X2 comes first, where P(Y = 1) goes from 21/32 to 3/8, and X1 to 0.
     by_hand = [entropy_of([3, 5]), entropy_of([21, 11]) - entropy_of([3, 5])]
     forest = theory.MultiwayForest(theory.locally_alike_inputs(), 2)
@@ -485,12 +475,12 @@ def test_s40_k_and_pruning_bias_tree_shap(table, led_forests):
     expected = shapley(7, lambda s: theory.prediction_game(joint, x)(tuple(sorted(s)))[1])
     bias = [np.abs(led_forests[k].tree_shap([x])[0, :, 1] - expected).max() for k in (1, 7)]
     assert bias[1] > bias[0] + 0.05
-    for quantity in (
+    for words in (
         "K > 1: the same, more than for K = 1",
-        "two splits deep: the same, more than for fully grown",
+        "two splits deep: the same, more than for",
     ):
-        (excess,) = values(table, "s40", quantity)["value"]
-        assert excess > 0.1
+        rows = table[(table["statement"] == "s40") & table["quantity"].str.startswith(words)]
+        assert len(rows) == 1 and (rows["value"] > 0.1).all()
 
 
 def test_s45_theorem_3_by_cumulative_events():
@@ -621,15 +611,6 @@ def test_with_k_equal_p_it_is_one_tree_of_scikit_learn(kind, seed):
 @pytest.fixture(scope="module")
 def led_forests():
     return {k: theory.InfiniteForest(SEGMENTS, DIGITS, k) for k in range(1, 8)}
-
-
-def test_led_for_k_1_is_eq_4(led_forests):
-    joint = theory.JointDistribution.from_rows(SEGMENTS, DIGITS)
-    mdi = led_forests[1].mdi()
-    assert mdi == pytest.approx(theory.mdi_totally_randomized(joint), abs=ROUNDING)
-    assert mdi == pytest.approx(LED_BITS, abs=5e-6)
-    local = [theory.local_mdi_totally_randomized(joint, x) for x in SEGMENTS.astype(int)]
-    assert led_forests[1].local_mdi(SEGMENTS) == pytest.approx(np.array(local), abs=ROUNDING)
 
 
 @pytest.mark.parametrize("k", range(1, 8))
