@@ -43,12 +43,9 @@ def _irrelevant_last(random, shape, n_classes):
 
 
 def _context(random, shape, n_classes):
-    """The last input tells about Y only where X_1 > 0, and is locally irrelevant where X_1 = 0.
-
-    Relevant globally, so a case in which local irrelevance is not the global one. At X_1 = 0, Y is
-    distributed as a(z), z the inputs between; elsewhere as a(z) + change / P(X_1 > 0 | x_p). The
-    change then shows with the same size for every x_p when X_1 is not known.
-    """
+    """The last input tells about Y only where X_1 > 0, and is locally irrelevant where X_1 = 0."""
+    # At X_1 = 0, Y is distributed as a(z), z the inputs between; elsewhere as a(z) + change /
+    # P(X_1 > 0 | x_p), so that the change shows alike for every x_p when X_1 is not known.
     first, *middle, last = shape
     on = random.permutation(np.linspace(0.3, 0.8, last))
     p_first = np.zeros((first, last))
@@ -144,10 +141,7 @@ def hidden_dependence() -> JointDistribution:
 
 
 def swapping_input() -> JointDistribution:
-    """One binary X that at X = 1 swaps the probabilities .7 and .3 of a binary Y.
-
-    It is locally relevant there, with a local MDI of 0.
-    """
+    """One binary X that at X = 1 swaps two probabilities of Y: relevant there, with local MDI 0."""
     return JointDistribution([[0.625, 0.125], [0.075, 0.175]])
 
 

@@ -149,11 +149,9 @@ class InfiniteForest:
 
     @cached_property
     def _expectations(self):
-        """E over the trees of E[f(x) | x_S]: an axis an input (0, 1, not in S), then the outputs.
+        """E over the trees of E[f(x) | x_S]: an axis an input (0, 1, not in S), then outputs."""
 
-        In the recursion an axis has length 1 where the input is constant in the node.
-        """
-
+        # In the recursion an axis has length 1 where the input is constant in the node.
         @cache
         def table(rows):
             splits = self._splits(rows)

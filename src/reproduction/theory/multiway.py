@@ -54,11 +54,8 @@ class MultiwayForest:
         return steps
 
     def _splits(self, x=None):
-        """All (share of the trees, node, input): the trees that split this node on this input.
-
-        With `x`, only the nodes on the path of x. A node is a tuple of values, None where the
-        input is not used.
-        """
+        """All (share of the trees, node, input) that split so; with `x`, on the path of x alone."""
+        # A node is a tuple of values, None where the input is not used.
         reached = {(None,) * self.joint.n_features: 1.0}
         while reached:
             following = defaultdict(float)

@@ -52,11 +52,10 @@ BESIDE = ("premise", "bagged")
 
 
 def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFrame:
-    """Largest errors, counts and margins of each statement.
+    """Largest errors, counts and margins of each statement, of ``n`` cases each.
 
-    Columns: ``statement``, ``quantity``, ``impurity``, ``value``, ``n`` (cases). In units of the
-    impurity: bits, probabilities, or the square of random numbers of size 1. Differences are
-    absolute.
+    ``value`` is in units of the impurity: bits, probabilities, or the square of random numbers of
+    size 1. Differences are absolute.
     """
     cases = [*_built(), *_appendix_f(), *_led(), *_forests(), *_totals(), *_scaled()]
     cases += theory.axioms(
@@ -217,12 +216,10 @@ def _mirrored():
 
 
 def _appendix_f():
-    """Two sentences of appendix F that do not hold, each by one built distribution.
-
-    "The link between the irrelevance of X_m and Imp(X_m)" does not extend to the variance, because
-    a relevant input may leave mean and variance as they are. And footnote 9 does not hold: local
-    irrelevance defined by the entropy is weaker than by Definition 2.
-    """
+    """Two sentences of appendix F that do not hold, each by one built distribution."""
+    # "The link between the irrelevance of X_m and Imp(X_m)" does not extend to the variance, as a
+    # relevant input may leave mean and variance as they are. And by the entropy local irrelevance
+    # is weaker than by Definition 2, against footnote 9.
     unseen, swap = theory.equal_moments(), theory.swapping_input()
     assert theory.relevant(unseen).all() and theory.locally_relevant(swap, (1,)).all()
     local = [theory.local_mdi_totally_randomized(unseen, (x,), "variance") for x in range(2)]
