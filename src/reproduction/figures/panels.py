@@ -36,6 +36,11 @@ def letter(axes) -> None:
         )
 
 
+def note(axis, text, place, offset, **style) -> None:
+    """Write a text so many points away from a place."""
+    axis.annotate(text, place, xytext=offset, textcoords="offset points", **style)
+
+
 def apart(places: dict, least: float) -> dict:
     """Move labels up, from the lowest on, so that no two are closer than `least`."""
     heights, last = {}, -np.inf

@@ -100,8 +100,10 @@ def draw(table):
     """Largest difference over the largest value: a line a measure and package, a mark a model."""
     lines = list(dict.fromkeys(zip(table["measure"], table["package"], strict=True)))
     figure, axis = panels.subplots(figsize=(8.4, 1.5 + 0.42 * len(lines)))
+    labels = []
     for place, (measure, package) in enumerate(lines):
         rows = table[(table["measure"] == measure) & (table["package"] == package)]
+        labels.append(f"{measure}\n{package} {rows['version'].iloc[0]}")
         color, mark = _STYLE[package]
         share = np.maximum(rows["value"] / rows["scale"], _LEAST)
         spread = np.linspace(-0.22, 0.22, len(rows)) if len(rows) > 1 else np.zeros(1)
@@ -111,36 +113,23 @@ def draw(table):
         for x, height, row in zip(share, place + spread, rows.to_dict("records"), strict=True):
             if row["value"] > row["limit"]:
                 text = f"{row['model']}, trees up to depth {row['depth']}"
-                # White behind the letters, which may stand on a line.
                 style = {"va": "center", "fontsize": 7.5, "color": COLORS[color]}
-                style |= {"xytext": (7, 0), "textcoords": "offset points"}
-                white = {"fc": "white", "ec": "none", "pad": 0.5}
-                axis.annotate(text, (x, height), bbox=white, **style)
-    labels = [f"{measure}\n{_release(table, package)}" for measure, package in lines]
+                # White behind the letters, which may stand on a line.
+                style["bbox"] = {"fc": "white", "ec": "none", "pad": 0.5}
+                panels.note(axis, text, (x, height), (7, 0), **style)
     axis.set_yticks(range(len(lines)), labels, fontsize=8)
     axis.set_ylim(len(lines) - 0.5, -0.5)
     axis.set_xscale("log")
     axis.set_xlim(_LEAST / 2, max(30 * (table["limit"] / table["scale"]).max(), 1e-5))
     for eps, name in ((2.0**-52, "float64"), (2.0**-23, "float32")):
         axis.axvline(eps, color="0.3", lw=0.8, ls=":")
-        axis.annotate(
-            f"machine epsilon of {name}",
-            (eps, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(2, 3),
-            textcoords="offset points",
-            fontsize=7.5,
-            color="0.3",
-        )
-    axis.plot([], [], "|", color="0.45", ms=7, label="limit: what roundings may add up to")
-    axis.plot(
-        [], [], "o", color="0.45", ms=5, mec="white", label="one model (marks differ by package)"
-    )
+        style = {"xycoords": ("data", "axes fraction"), "fontsize": 7.5, "color": "0.3"}
+        panels.note(axis, f"machine epsilon of {name}", (eps, 1), (2, 3), **style)
+    style = {"color": "0.45", "label": "limit: what roundings may add up to"}
+    axis.plot([], [], "|", ms=7, **style)
+    style |= {"mec": "white", "label": "one model (marks differ by package)"}
+    axis.plot([], [], "o", ms=5, **style)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     axis.set_xlabel("largest difference from our values / largest value")
     axis.set_title("How far the values of other packages are from ours", pad=18)
     return figure
-
-
-def _release(table, package):
-    return f"{package} {table.loc[table['package'] == package, 'version'].iloc[0]}"

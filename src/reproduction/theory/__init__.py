@@ -2,16 +2,18 @@
 
 `distributions` holds the formulas, `games` the coalition games and their Shapley values,
 `relevance` the definitions of relevance, `theorems` both sides of the paper's theorems, `families`
-the distributions to check them on. `multiway`, `binary` and `limits` grow infinitely many trees by
+the distributions to check them on. `multiway` and `limits` grow infinitely many trees by
 recursion and know none of the formulas. Entropies and informations are in bits; the one function
 in nats, `loss_game`, says so.
 """
 
 # ruff: noqa: F401 - these names are what the package offers.
-from reproduction.theory.binary import BinaryForest
 from reproduction.theory.distributions import (
+    IMPURITIES,
     JointDistribution,
     conditional_impurity,
+    entropy,
+    impurity_of,
     information,
     local_mdi_totally_randomized,
     mdi_totally_randomized,
@@ -34,9 +36,8 @@ from reproduction.theory.games import (
     prediction_game,
     shapley_values,
 )
-from reproduction.theory.impurities import IMPURITIES, entropy, impurity
 from reproduction.theory.limits import InfiniteForest, chances_of_best
-from reproduction.theory.multiway import MultiwayForest, mdi_best_split
+from reproduction.theory.multiway import BinaryForest, MultiwayForest, mdi_best_split
 from reproduction.theory.relevance import (
     cumulative_change,
     local_change,

@@ -6,7 +6,35 @@ from math import comb
 
 import numpy as np
 
-from reproduction.theory.impurities import impurity as impurity_of
+IMPURITIES = ("entropy", "gini", "variance")
+
+
+def impurity_of(weights, kind: str = "entropy", values=None) -> np.ndarray:
+    """Impurity of the distributions proportional to `weights`, along the last axis.
+
+    ``"entropy"`` is in bits, ``"gini"`` the sum of p (1 - p), ``"variance"`` in squared units of
+    `values`. No weight at all has impurity 0.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    total = weights.sum(axis=-1, keepdims=True)
+    p = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    if kind == "entropy":
+        logarithms = np.log2(p, out=np.zeros_like(p), where=p > 0)
+        return -(p * logarithms).sum(axis=-1) + 0.0
+    if kind == "gini":
+        return (p * (1 - p)).sum(axis=-1)
+    if kind != "variance":
+        raise ValueError(f"unknown impurity {kind!r}: expected one of {', '.join(IMPURITIES)}")
+    if values is None:
+        raise ValueError("the variance needs the values of the output")
+    mean = (p * values).sum(axis=-1, keepdims=True)
+    # Around the mean, as in Eq. 21: a pure node has exactly 0.
+    return (p * (np.asarray(values) - mean) ** 2).sum(axis=-1)
+
+
+def entropy(weights) -> float:
+    """H of the distribution proportional to `weights`, in bits; 0 for no weight at all."""
+    return float(impurity_of(weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +138,12 @@ def mdi_totally_randomized(joint: JointDistribution, impurity="entropy") -> np.n
     return mdi
 
 
+def others(p: int, m: int):
+    """All sets of the inputs but X_m, the smaller ones first."""
+    other_inputs = [j for j in range(p) if j != m]
+    return (b for k in range(p) for b in combinations(other_inputs, k))
+
+
 def local_mdi_totally_randomized(joint: JointDistribution, x, impurity="entropy") -> np.ndarray:
     """Local MDI at `x` in the same limit: sutera2021, Eq. 10 (variance: Eq. 20).
 
@@ -119,11 +153,9 @@ def local_mdi_totally_randomized(joint: JointDistribution, x, impurity="entropy"
     p = joint.n_features
     mdi = np.zeros(p)
     for m in range(p):
-        other_inputs = [j for j in range(p) if j != m]
-        for k in range(p):
-            weight = 1 / (comb(p, k) * (p - k))
-            for b in combinations(other_inputs, k):
-                known = {j: x[j] for j in b}
-                before = joint.impurity(known, impurity)
-                mdi[m] += weight * (before - joint.impurity({**known, m: x[m]}, impurity))
+        for b in others(p, m):
+            weight = 1 / (comb(p, len(b)) * (p - len(b)))
+            known = {j: x[j] for j in b}
+            before = joint.impurity(known, impurity)
+            mdi[m] += weight * (before - joint.impurity({**known, m: x[m]}, impurity))
     return mdi

@@ -10,9 +10,8 @@ CARDINALITIES = ((2, 2), (2, 3), (2, 2, 2), (2, 3, 2), (3, 2, 2, 2))
 def random_distributions(n: int, seed: int = 0) -> list[JointDistribution]:
     """Draw `n` distributions; those of a smaller `n` are the first of a larger one.
 
-    Every `CARDINALITIES` with each family in turn: all probabilities random; the last input
-    irrelevant; the last input relevant in one context only; 40 % of the cells 0; noisy parity.
-    Y has two or three values (parity: two), worth random numbers.
+    Every `CARDINALITIES` with each family in turn. Y has two or three values (parity: two), worth
+    random numbers.
     """
     distributions = []
     for i in range(n):
@@ -20,10 +19,13 @@ def random_distributions(n: int, seed: int = 0) -> list[JointDistribution]:
         shape = CARDINALITIES[i % len(CARDINALITIES)]
         family = _FAMILIES[i // len(CARDINALITIES) % len(_FAMILIES)]
         table = family(random, shape, int(random.integers(2, 4)))
-        distributions.append(
-            JointDistribution(table / table.sum(), random.normal(size=table.shape[-1]))
-        )
+        distributions.append(_with_values(random, table))
     return distributions
+
+
+def _with_values(random, table):
+    """The distribution proportional to a table, with random numbers for the values of Y."""
+    return JointDistribution(table / table.sum(), random.normal(size=table.shape[-1]))
 
 
 def _dirichlet(random, shape):
@@ -41,12 +43,9 @@ def _irrelevant_last(random, shape, n_classes):
 
 
 def _context(random, shape, n_classes):
-    """The last input tells about Y only where X_1 > 0, and is locally irrelevant where X_1 = 0.
-
-    Relevant globally, so a case in which local irrelevance is not the global one. At X_1 = 0, Y is
-    distributed as a(z), z the inputs between; elsewhere as a(z) + change / P(X_1 > 0 | x_p). The
-    change then shows with the same size for every x_p when X_1 is not known.
-    """
+    """The last input tells about Y only where X_1 > 0, and is locally irrelevant where X_1 = 0."""
+    # At X_1 = 0, Y is distributed as a(z), z the inputs between; elsewhere as a(z) + change /
+    # P(X_1 > 0 | x_p), so that the change shows alike for every x_p when X_1 is not known.
     first, *middle, last = shape
     on = random.permutation(np.linspace(0.3, 0.8, last))
     p_first = np.zeros((first, last))
@@ -95,17 +94,13 @@ def symmetric_distributions(n: int, seed: int = 0) -> list[JointDistribution]:
         shape = ((2, 2), (3, 3), (2, 2, 2), (3, 3, 2))[i % 4]
         table = _generic(random, shape, int(random.integers(2, 4)))
         table = np.roll(table + table.swapaxes(0, 1), 1, axis=1)
-        distributions.append(
-            JointDistribution(table / table.sum(), random.normal(size=table.shape[-1]))
-        )
+        distributions.append(_with_values(random, table))
     return distributions
 
 
 def pairs_of_outputs(n: int, seed: int = 0) -> list[tuple[JointDistribution, JointDistribution]]:
-    """Two random outputs of the same inputs; every second time the second is the first in noise.
-
-    Noise (a random channel) never adds information about an input, whatever else is known.
-    """
+    """Two random outputs of the same inputs; every second time the second is the first in noise."""
+    # Noise (a random channel) never adds information about an input, whatever else is known.
     pairs = []
     for i in range(n):
         random = np.random.default_rng([seed, i])
@@ -127,11 +122,7 @@ def noisy_copy() -> JointDistribution:
 
 
 def locally_alike_inputs() -> JointDistribution:
-    """X_1 and X_2 symmetric in v_loc(.; x) at x = (0, 0), while X_2 tells more elsewhere.
-
-    P(Y = 1) is 3/8 once either is known to be 0. But X_1 = 0 is half as likely as X_2 = 0, and
-    knowing X_2 leaves less to learn where it is 1.
-    """
+    """X_1 and X_2 symmetric in v_loc(.; x) at x = (0, 0), while X_2 tells more elsewhere."""
     p_x = np.array([[1, 1], [3, 3]]) / 8
     p_one = np.array([[0.0, 0.75], [0.5, 1.0]])
     return JointDistribution(np.stack([p_x * (1 - p_one), p_x * p_one], axis=-1))
@@ -140,9 +131,8 @@ def locally_alike_inputs() -> JointDistribution:
 def hidden_dependence() -> JointDistribution:
     """X_1 irrelevant to Y, but not given only that X_2 <= 1.
 
-    Both X_1 and Y depend on X_2, of three equally likely values, and not on each other. Their
-    probabilities of 1 vary with X_2 without covariance over all three values, but with some over
-    the first two: 0.2, 0.7, 0.6 and 0.55, 0.7, 0.25.
+    X_1 and Y depend on X_2, of three equally likely values, and not on each other. Their chances
+    of being 1 vary with X_2 without covariance over all three values, but with some over two.
     """
     one_of_x, one_of_y = np.array([0.2, 0.7, 0.6]), np.array([0.55, 0.7, 0.25])
     x = np.stack([1 - one_of_x, one_of_x])
@@ -151,11 +141,7 @@ def hidden_dependence() -> JointDistribution:
 
 
 def swapping_input() -> JointDistribution:
-    """One binary X that at X = 1 swaps the probabilities .7 and .3 of a binary Y.
-
-    Locally relevant at 1 by Definition 2 of sutera2021, with local MDI 0 there: the converse of
-    Theorem 4 fails, and so does footnote 9 of the paper's appendix F.
-    """
+    """One binary X that at X = 1 swaps two probabilities of Y: relevant there, with local MDI 0."""
     return JointDistribution([[0.625, 0.125], [0.075, 0.175]])
 
 
@@ -163,8 +149,7 @@ def symmetric_inputs() -> JointDistribution:
     """X_1 and X_2 symmetric in I(Y; .), but not once the third input is known; all equally likely.
 
     Y = (X_3, Y'). Where X_3 = 0, Y' is X_1, flipped with probability 1/4. Where X_3 = 1, Y' is X_2
-    if X_1 = 1, else a coin. So X_1 alone tells as much at X_3 = 0 as X_2 alone at X_3 = 1, but
-    only in the second case is there something left to learn.
+    if X_1 = 1, else a coin.
     """
     p_one = np.empty((2, 2, 2))
     p_one[:, :, 0] = [[0.25, 0.25], [0.75, 0.75]]
@@ -177,10 +162,6 @@ def symmetric_inputs() -> JointDistribution:
 
 
 def equal_moments() -> JointDistribution:
-    """One relevant binary X that changes neither the mean (0) nor the variance (1) of Y.
-
-    With the variance, its global and local MDI are 0: that only irrelevant inputs have MDI 0 does
-    not carry over to regression, as appendix F of sutera2021 says.
-    """
+    """One relevant binary X that changes neither the mean (0) nor the variance (1) of Y."""
     table = np.array([[0.0, 0.5, 0.0, 0.5, 0.0], [0.125, 0.0, 0.75, 0.0, 0.125]]) / 2
     return JointDistribution(table, [-2, -1, 0, 1, 2])

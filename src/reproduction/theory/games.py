@@ -28,10 +28,7 @@ def shapley_values(p: int, v) -> np.ndarray:
 
 
 def information_game(joint: JointDistribution, impurity="entropy"):
-    """v(S) = I(Y; S), in bits (sutera2021, 3.1; variance: Eq. 22).
-
-    Section 3.2 of the paper writes "v(S) = I(Y; V)" where v(V) is meant.
-    """
+    """v(S) = I(Y; S), in bits (sutera2021, 3.1; variance: Eq. 22; 3.2 misprints it I(Y; V))."""
     root = joint.impurity({}, impurity)
     return lambda s: root - conditional_impurity(joint, s, impurity)
 
@@ -43,10 +40,7 @@ def local_game(joint: JointDistribution, x, impurity="entropy"):
 
 
 def prediction_game(joint: JointDistribution, x):
-    """v(S) = P(Y | X_S = x_S) - P(Y), one number a value of Y (sutera2021, section 5).
-
-    The game of the Bayes classifier with conditional expectations.
-    """
+    """v(S) = P(Y | X_S = x_S) - P(Y), one number a value of Y (sutera2021, section 5)."""
 
     def conditional(s):
         probabilities = joint.given({j: x[j] for j in s})

@@ -5,14 +5,14 @@ anything that adds up along paths obeys a recursion: over the inputs that may sp
 with its probability, and over the children.
 """
 
-from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
+from reproduction.theory.distributions import impurity_of
 from reproduction.theory.games import shapley_values
-from reproduction.theory.impurities import impurity as impurity_of
 
 # Decreases of impurity closer than this are equal: they are sums of some ten float64 of size 1.
 TIE = 1e-12
@@ -42,9 +42,9 @@ def chances_of_best(gains, k: int) -> np.ndarray:
 def chances_of_split(gains, p: int, k: int) -> np.ndarray:
     """Probability that each non-constant input splits a node, by scikit-learn's rule, (n,).
 
-    scikit-learn draws K of **all** p inputs, those that are constant in the node included, and
-    goes on drawing only while all of them were constant. So the number of non-constant ones among
-    K is hypergeometric, with 0 raised to 1. (Louppe et al. 2013 draw K of the inputs left.)
+    It draws K of **all** p inputs, those that are constant in the node included, and goes on
+    drawing only while all of them were constant. So the number of non-constant ones among K is
+    hypergeometric, with 0 raised to 1. (Louppe et al. 2013 draw K of the inputs left.)
     """
     n = len(gains)
     chances = np.zeros(n)
@@ -54,8 +54,7 @@ def chances_of_split(gains, p: int, k: int) -> np.ndarray:
     return chances
 
 
-@dataclass(frozen=True)
-class _Node:
+class _Node(NamedTuple):
     """A set of training rows: its share of all, its classes' shares of it, its impurity."""
 
     weight: float
@@ -63,8 +62,7 @@ class _Node:
     impurity: float
 
 
-@dataclass(frozen=True)
-class _Split:
+class _Split(NamedTuple):
     """An input that may split a node; the children at 0 and 1, and their shares of the node."""
 
     feature: int
@@ -76,10 +74,9 @@ class _Split:
 class InfiniteForest:
     """The limit of infinitely many fully grown, unbagged extra-trees on binary inputs.
 
-    Splits are scikit-learn's: see `chances_of_split`. The random threshold of an extra-tree always
-    lies between 0 and 1, so a split has nothing random but its input. For K = 1 these are the
-    totally randomized trees of sutera2021. Expectations over trees are tables with an axis an
-    input, of which there are 3^p cells for TreeSHAP: meant for p up to about ten.
+    Splits are scikit-learn's: see `chances_of_split`. A random threshold always lies between 0 and
+    1, so a split has nothing random but its input. For K = 1 these are the totally randomized trees
+    of sutera2021. Tables of expectations have an axis an input, and 3^p cells for TreeSHAP.
     """
 
     def __init__(self, X, y, k, impurity="entropy", weights=None):
@@ -120,17 +117,15 @@ class InfiniteForest:
     def predict(self, X=None) -> np.ndarray:
         """Class probabilities (with the variance: the mean of y), (n, n_classes).
 
-        Of all 2^p inputs by default, in the order of `numpy.ndindex`. Inputs that never occur
-        follow the splits like any other.
+        Of all 2^p inputs by default, in the order of `numpy.ndindex`, whether they occur or not.
         """
         X = list(np.ndindex((2,) * self.n_features)) if X is None else X
         return _look_up(self._expectations, _binary(X))
 
     def tree_shap(self, X) -> np.ndarray:
-        """Path-dependent TreeSHAP, (n, p, n_classes).
+        """Path-dependent TreeSHAP, (n, p, n_classes), by Algorithm 1 of lundberg2017.
 
-        Shapley values of the mean over trees of E[f(x) | x_S] by Algorithm 1 of lundberg2017:
-        where the split's input is not in S, both children count, by their shares of the rows.
+        Where the split's input is not known, both children count, by their shares of the rows.
         """
         X, table = _binary(X), self._expectations
 
@@ -142,11 +137,7 @@ class InfiniteForest:
         return np.moveaxis(shapley_values(self.n_features, v), 0, 1)
 
     def tree_shap_interventional(self, X, background) -> np.ndarray:
-        """Interventional TreeSHAP, (n, p, n_classes).
-
-        Shapley values of the mean prediction over the rows of `background`, equally likely, with
-        the inputs of S replaced by those of x.
-        """
+        """Interventional TreeSHAP, (n, p, n_classes); rows of `background` are equally likely."""
         X, background, table = _binary(X), _binary(background), self._expectations
 
         def v(s):
@@ -158,11 +149,9 @@ class InfiniteForest:
 
     @cached_property
     def _expectations(self):
-        """E over the trees of E[f(x) | x_S]: an axis an input (0, 1, not in S), then the outputs.
+        """E over the trees of E[f(x) | x_S]: an axis an input (0, 1, not in S), then outputs."""
 
-        In the recursion an axis has length 1 where the input is constant in the node.
-        """
-
+        # In the recursion an axis has length 1 where the input is constant in the node.
         @cache
         def table(rows):
             splits = self._splits(rows)
@@ -216,13 +205,12 @@ class InfiniteForest:
                 splits.append(_Split(j, 1.0, children, shares))
         gains = [self._gain(rows, s) for s in splits]
         chances = chances_of_split(gains, self.n_features, self.k).tolist()
-        return tuple(replace(s, chance=c) for s, c in zip(splits, chances, strict=True) if c > 0)
+        return tuple(s._replace(chance=c) for s, c in zip(splits, chances, strict=True) if c > 0)
 
     def _gain(self, rows, split):
         impurities = [self._node(c).impurity for c in split.children]
-        return self._node(rows).impurity - sum(
-            w * i for w, i in zip(split.shares, impurities, strict=True)
-        )
+        below = sum(w * i for w, i in zip(split.shares, impurities, strict=True))
+        return self._node(rows).impurity - below
 
     def _value(self, rows):
         """The prediction of a node, (n_classes,); with the variance the mean of y, (1,)."""
@@ -231,7 +219,6 @@ class InfiniteForest:
 
 
 def _binary(X):
-    """X as integers."""
     X = np.asarray(X)
     if not np.isin(X, (0, 1)).all():
         raise ValueError("X must hold 0 and 1 only")

@@ -1,10 +1,8 @@
 """Relevance of an input, globally (Kohavi et al. 1997) and at one x (sutera2021, Definition 2)."""
 
-from itertools import combinations
-
 import numpy as np
 
-from reproduction.theory.distributions import JointDistribution
+from reproduction.theory.distributions import JointDistribution, others
 
 # Two conditional probabilities that are equal differ by the rounding of some ten sums and
 # divisions, below 1e-14; those of random distributions that are not equal differ by far more.
@@ -17,7 +15,7 @@ def relevant(joint: JointDistribution) -> np.ndarray:
     Printed "B ⊂ V"; B ranges over the subsets of V without X_m, as in section 3.1.
     """
     p = joint.n_features
-    return np.array([any(_depends(joint, m, b) for b in _subsets(p, m)) for m in range(p)])
+    return np.array([any(_depends(joint, m, b) for b in others(p, m)) for m in range(p)])
 
 
 def strongly_relevant(joint: JointDistribution) -> np.ndarray:
@@ -36,8 +34,7 @@ def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
 
     Without `impurity` the change of any P(Y = y | ...), as in Definition 2, which is printed with X
     for X_m; else that of the impurity, as appendix F defines local relevance. Its footnote 9 says
-    that with entropy the two agree. They do not: knowing x_m may swap two probabilities, which
-    leaves the entropy as it was.
+    that with entropy the two agree; but two probabilities that swap leave the entropy as it was.
     """
 
     def about_y(known):
@@ -48,29 +45,26 @@ def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
 
     changes = np.zeros(joint.n_features)
     for m in range(joint.n_features):
-        for b in _subsets(joint.n_features, m):
+        for b in others(joint.n_features, m):
             known = {j: x[j] for j in b}
             change = about_y({**known, m: x[m]}) - about_y(known)
             changes[m] = max(changes[m], np.abs(change).max())
     return changes
 
 
-def cumulative_change(joint: JointDistribution, others: bool) -> np.ndarray:
+def cumulative_change(joint: JointDistribution, all_inputs: bool) -> np.ndarray:
     """Largest change in Y by knowing X_m <= x_m, over all x and B ⊆ V^-m, (p,).
 
     Definition 2 with the events of appendix A.3 of sutera2021, which extends Theorem 3 to
-    continuous variables by changing P(X = x) to P(X <= x).
+    continuous variables by changing P(X = x) to P(X <= x): for `all_inputs`, or for X_m alone.
     """
     p, changes = joint.n_features, np.zeros(joint.n_features)
     for m in range(p):
-        for b in _subsets(p, m):
+        for b in others(p, m):
             inputs = sorted({*b, m})
             table = joint.marginal(inputs)
-            if others:
-                for axis in range(len(inputs)):
-                    table = table.cumsum(axis=axis)
-            else:
-                table = table.cumsum(axis=inputs.index(m))
+            for axis in range(len(inputs)) if all_inputs else [inputs.index(m)]:
+                table = table.cumsum(axis=axis)
             table = np.moveaxis(table, inputs.index(m), 0)
             change = _conditional(table) - _conditional(table[-1:])
             # Values that never occur have no conditional distribution.
@@ -93,8 +87,3 @@ def _depends(joint, m, b):
     table = (table / np.where(weight > 0, weight, 1))[weight.ravel() > 0]
     product = table.sum(axis=2, keepdims=True) * table.sum(axis=1, keepdims=True)
     return np.abs(table - product).max() > EQUAL
-
-
-def _subsets(p, m):
-    other_inputs = [j for j in range(p) if j != m]
-    return (b for k in range(p) for b in combinations(other_inputs, k))

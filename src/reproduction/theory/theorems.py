@@ -9,11 +9,12 @@ from math import log
 
 import numpy as np
 
-from reproduction.theory.binary import BinaryForest
 from reproduction.theory.distributions import (
+    IMPURITIES,
     JointDistribution,
     local_mdi_totally_randomized,
     mdi_totally_randomized,
+    others,
 )
 from reproduction.theory.games import (
     information_game,
@@ -22,8 +23,7 @@ from reproduction.theory.games import (
     prediction_game,
     shapley_values,
 )
-from reproduction.theory.impurities import IMPURITIES
-from reproduction.theory.multiway import MultiwayForest
+from reproduction.theory.multiway import BinaryForest, MultiwayForest
 from reproduction.theory.relevance import (
     EQUAL,
     cumulative_change,
@@ -47,9 +47,7 @@ def cases(joint: JointDistribution) -> list[tuple]:
     quantities = _without_impurity(joint, X, *relevances)
     for impurity in IMPURITIES:
         rows = _with_impurity(joint, impurity, *relevances)
-        quantities += [
-            (statement, quantity, impurity, values) for statement, quantity, values in rows
-        ]
+        quantities += [(statement, name, impurity, values) for statement, name, values in rows]
     return quantities
 
 
@@ -84,11 +82,9 @@ def axioms(symmetric, pairs) -> Iterator[tuple]:
 
 def _contributions(p, v):
     """Marginal contributions of every player, and each player's alone: (all,), p of (2^(p-1),)."""
-    by_player = []
-    for m in range(p):
-        other_inputs = [j for j in range(p) if j != m]
-        coalitions = [s for k in range(p) for s in combinations(other_inputs, k)]
-        by_player.append(np.array([v(tuple(sorted((*s, m)))) - v(s) for s in coalitions]))
+    by_player = [
+        np.array([v(tuple(sorted((*s, m)))) - v(s) for s in others(p, m)]) for m in range(p)
+    ]
     return np.concatenate(by_player), by_player
 
 
@@ -115,17 +111,14 @@ def _without_impurity(joint, X, globally, locally):
     """Statements 6, 13, 14, 34 and 45."""
     p, forest = joint.n_features, MultiwayForest(joint, 1)
     saabas = [forest.saabas(x) - shapley_values(p, prediction_game(joint, x)) for x in X]
-    cumulatively = {
-        cumulative_others: cumulative_change(joint, cumulative_others) > EQUAL
-        for cumulative_others in (False, True)
-    }
+    alone, all_inputs = (cumulative_change(joint, word) > EQUAL for word in (False, True))
     quantities = [
         ("s06", "disagreements", "any", globally != locally.any(axis=0)),
         ("s06", "relevant, yet irrelevant at some x", "any", globally & ~locally.all(axis=0)),
         ("s13", "SAGE / ln 2 - Eq. 4, random", "entropy", sage_less_mdi(joint)),
         ("s14", "Saabas - Shapley value, random", "any", np.array(saabas)),
-        ("s45", "disagreements, X_m <= x_m and B = x_B", "any", globally != cumulatively[False]),
-        ("s45", "disagreements, X_m <= x_m and B <= x_B", "any", globally != cumulatively[True]),
+        ("s45", "disagreements, X_m <= x_m and B = x_B", "any", globally != alone),
+        ("s45", "disagreements, X_m <= x_m and B <= x_B", "any", globally != all_inputs),
     ]
     if strongly_relevant(joint).all():
         # One split fewer than it takes: on each path there is an input left that tells more.

@@ -17,7 +17,6 @@ from reproduction.metrics import metric
 from reproduction.metrics.correlations import CONTROLS, row_correlations, uncertainty_removed
 from reproduction.papers import around
 from reproduction.papers.sutera2021 import led_shares
-from reproduction.planning import configuration
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import explain, to_forest
@@ -46,35 +45,34 @@ def test_examples_equal_print(table, cells):
     assert max(float(c["tolerance"]) for c in judged) == {"table1": 0.0005, "table2": 0.005}[table]
 
 
-def test_example1_is_monotone_again_for_totally_randomized_trees():
-    table = papers.artefact("sutera2021/table1").compute({})
-    value = dict(zip(table["quantity"], table["value"], strict=True))
-    # X1 tells more about Y1 than about Y2, and X2 less, whatever else is known.
-    assert value["Imp_K2_Y1(X1)"] < value["Imp_K2_Y2(X1)"]
-    assert value["Imp_K2_Y1(X2)"] > value["Imp_K2_Y2(X2)"]
-    assert value["Imp_K1_Y1(X1)"] > value["Imp_K1_Y2(X1)"]
-    assert value["Imp_K1_Y1(X2)"] < value["Imp_K1_Y2(X2)"]
-
-
 def test_table3_equals_print():
-    recipes = {
-        name: FULL["datasets"][name]
-        for name in configuration.artefacts()["sutera2021/table3"]["datasets"]
-    }
+    names = config.artefacts()["sutera2021/table3"]["datasets"]
+    recipes = {name: FULL["datasets"][name] for name in names}
     values = papers.artefact("sutera2021/table3").compute({}, recipes=recipes)
     judged = claims.judge("sutera2021", "table3", printed("table3"), as_text(values), [])
     assert [c["verdict"] for c in judged] == ["equal"] * 18
 
 
+TREES = {**FULL["models"]["extra_trees"], "random_state": 0}
+
+
+def loaded(name):
+    return datasets.load({"dataset": name})
+
+
 @pytest.fixture(scope="module")
 def small():
     """Data, forest and attributions of table 4 (seed 0) on the small data sets."""
-    recipe = {**FULL["models"]["extra_trees"], "random_state": 0}
-    by_name = {}
-    for name in SMALL:
-        data = datasets.load({"dataset": name})
-        by_name[name] = data, *attributed(recipe, data)
-    return by_name
+    return {name: (loaded(name), *attributed(TREES, loaded(name))) for name in SMALL}
+
+
+@pytest.fixture(scope="module")
+def few_digits():
+    """Every 20th image, explained by a forest of 100 trees for all of them."""
+    data = loaded("digits")
+    forest = to_forest(models.fit(TREES | {"n_estimators": 100}, data.X, data.y))
+    data = data.take(slice(None, None, 20))
+    return data, forest, explained(forest, data.X)
 
 
 def attributed(recipe, data):
@@ -108,32 +106,25 @@ def correlations(small):
 @pytest.mark.parametrize("name", [*SMALL, "digits"])
 def test_table4_described_is_of_absolute_scores(small, name):
     """Each cell by scipy, one sample at a time: absolute scores give ours, signed ones print."""
-    if name == "digits":
-        data = datasets.load({"dataset": name})
-        _, attributions = attributed({**FULL["models"]["extra_trees"], "random_state": 0}, data)
-    else:
-        _, _, attributions = small[name]
+    attributions = small[name][2] if name in small else attributed(TREES, loaded(name))[1]
     rules = config.read_yaml(CLAIMS / "rules.yaml")["table4"]
-    summarize = metric("row_correlation_summary")
     pairs = FULL["metrics"]["row_correlation_summary"]["pairs"]
-    described = summarize(attributions, pairs, "absolute").set_index(TABLE4)["value"]
-    by_scores = {
-        kind: {
-            (versus, correlation): of_samples(attributions, versus, correlation, change)
-            for versus in ("saabas", "tree_shap")
-            for correlation in ("pearson", "spearman")
-        }
-        for kind, change in (("absolute", np.abs), ("signed", np.asarray))
+    summary = metric("row_correlation_summary")(attributions, pairs, "absolute")
+    described = summary.set_index(TABLE4)["value"]
+    by_pair = {
+        (change, *pair): of_samples(attributions, *pair, change)
+        for change in (np.abs, np.asarray)
+        for pair in itertools.product(("saabas", "tree_shap"), ("pearson", "spearman"))
     }
     for line in printed("table4"):
         keys = claims.parse_cell(line["cell"])
         if keys["dataset"] == name:
+            versus, correlation, statistic = (keys[key] for key in TABLE4)
             of_absolute, of_signed = (
-                by_scores[kind][keys["versus"], keys["correlation"]][keys["statistic"]]
-                for kind in ("absolute", "signed")
+                by_pair[change, versus, correlation][statistic] for change in (np.abs, np.asarray)
             )
-            place = tuple(keys[key] for key in TABLE4)
-            assert described[place] == pytest.approx(of_absolute, abs=1e-9), line
+            ours = described[versus, correlation, statistic]
+            assert ours == pytest.approx(of_absolute, abs=1e-9), line
             assert claims.verdict(line["printed"], of_signed, claims.Basis()) == "equal", line
             rule = claims.rules_for(rules, "described", line["cell"])
             assert rule["expected"] == ["low_by_samples", "high_by_samples"], line
@@ -145,39 +136,27 @@ TABLE4 = ["versus", "correlation", "statistic"]
 def of_samples(attributions, versus, correlation, change):
     """Statistics of table 4, with scipy's correlation of each sample."""
     of_pair = getattr(stats, f"{correlation}r")
-    values = np.array(
-        [
-            of_pair(a, b).statistic
-            for a, b in zip(
-                change(attributions["local_mdi"].values[:, :, 0]),
-                change(attributions[versus].values[:, :, 0]),
-                strict=True,
-            )
-        ]
-    )
+    scores = (change(attributions[name].values[:, :, 0]) for name in ("local_mdi", versus))
+    values = np.array([of_pair(a, b).statistic for a, b in zip(*scores, strict=True)])
     shares = {f"frac>={bound}": 100 * (values >= bound).mean() for bound in (0.9, 0.75)}
     return {"mean": values.mean(), "std": values.std(), **shares}
 
 
-def draws(n_trees, n_draws):
-    """Summaries of led (sampled), by draw, of small forests; a row a cell."""
-    recipe = {**FULL["models"]["extra_trees"], "n_estimators": n_trees}
+@pytest.fixture(scope="module")
+def drawn():
+    """Summaries of 20 draws of led (sampled) and forests of 100 trees; a row a cell."""
+    recipe = {**FULL["models"]["extra_trees"], "n_estimators": 100}
     summary = FULL["metrics"]["row_correlation_summary"]
     summaries = []
-    for repeat in range(1, n_draws + 1):
+    for repeat in range(1, 21):
         data = datasets.load(FULL["datasets"]["led_sampled"], repeat)
         forest = to_forest(models.fit(recipe, data.X, data.y, repeat))
         # Ten displays only: each is explained once, and counted as often as it was drawn.
         X, at = np.unique(data.X, axis=0, return_inverse=True)
         attributions = {name: one[at.ravel()] for name, one in explained(forest, X).items()}
         frame = metric("row_correlation_summary")(attributions, summary["pairs"])
-        summaries.append(frame.set_index(["versus", "correlation", "statistic"])["value"])
+        summaries.append(frame.set_index(TABLE4)["value"])
     return pd.concat(summaries, axis=1)
-
-
-@pytest.fixture(scope="module")
-def drawn():
-    return draws(n_trees=100, n_draws=20)
 
 
 @pytest.mark.long
@@ -219,25 +198,26 @@ def test_table4_cells_of_one_draw_vary_as_much_as_the_bands(drawn):
 
 def test_table4_takes_the_median_where_rows_are_drawn():
     """Each cell has its own median and interval, in whatever order the cells come."""
-    table4 = papers.artefact("sutera2021/table4")
-    cells = {
-        ("led_sampled", "pearson"): 0,
-        ("iris", "spearman"): 1,
-        ("iris", "pearson"): 2,
-        ("led_sampled", "spearman"): 3,
-    }
-    shared_columns = {"variant": "published", "versus": "saabas", "statistic": "mean"}
-    rows = [{**shared_columns, "data": d, "correlation": c, "value": 0.9} for d, c in cells]
-    seeds = [{**row, "value": cells[row["data"], row["correlation"]]} for row in rows]
-    seeds = [{**row, "value": row["value"] + v / 100} for v in range(101) for row in seeds]
-    table = table4.compute(
+    cells = pd.DataFrame(
         {
-            "sutera2021_local/row_correlation": pd.DataFrame(rows).assign(sample=0),
-            "sutera2021_local/row_correlation_summary": pd.DataFrame(rows),
-            "sutera2021_local_seeds/row_correlation_summary": pd.DataFrame(seeds),
+            "data": ["led_sampled", "iris", "iris", "led_sampled"],
+            "correlation": ["pearson", "spearman", "pearson", "spearman"],
         }
-    ).set_index(["dataset", "correlation"])
-    for (data, correlation), first in cells.items():
+    )
+    cells = cells.assign(variant="published", versus="saabas", statistic="mean", value=0.9)
+    seeds = [cells.assign(value=cells.index + v / 100) for v in range(101)]
+    table = (
+        papers.artefact("sutera2021/table4")
+        .compute(
+            {
+                "sutera2021_local/row_correlation": cells.assign(sample=0),
+                "sutera2021_local/row_correlation_summary": cells,
+                "sutera2021_local_seeds/row_correlation_summary": pd.concat(seeds),
+            }
+        )
+        .set_index(["dataset", "correlation"])
+    )
+    for first, data, correlation in cells[["data", "correlation"]].itertuples():
         numbers = table.loc[(data, correlation), ["value", "seed_0", "low", "high"]].tolist()
         of_seeds = [first + 0.5, 0.9, first + 0.025, first + 0.975]
         expected = of_seeds if data == "led_sampled" else [0.9, 0.9, first, first + 1.0]
@@ -286,9 +266,8 @@ def test_s16_masking_favors_segments_1_and_4(limits):
 
 
 def _mdi_shares(data, k, n_trees, seed):
-    recipe = {**FULL["models"]["extra_trees"], "max_features": k, "random_state": seed}
-    model = models.fit(recipe | {"n_estimators": n_trees}, data.X, data.y)
-    values = splitcredit.mdi(to_forest(model)).values
+    recipe = TREES | {"max_features": k, "random_state": seed, "n_estimators": n_trees}
+    values = splitcredit.mdi(to_forest(models.fit(recipe, data.X, data.y))).values
     return values / values.sum()
 
 
@@ -302,9 +281,14 @@ def test_s41_sage_by_the_marginal_distribution_is_not_eq_4(limits):
 @pytest.fixture(scope="module")
 def led_by_k():
     """Attributions of the ten displays by forests of 200 trees, by K."""
-    data = datasets.load({"dataset": "led"})
-    recipe = {**FULL["models"]["extra_trees"], "random_state": 0, "n_estimators": 200}
-    return {k: attributed({**recipe, "max_features": k}, data)[1] for k in range(1, 8)}
+    recipe = TREES | {"n_estimators": 200}
+    return {k: attributed(recipe | {"max_features": k}, loaded("led"))[1] for k in range(1, 8)}
+
+
+def limit_means(k):
+    """Means over the displays of the correlations of infinitely many trees, by kind and pair."""
+    of_limit = led_shares.correlations(k, absolute=True)
+    return {key: values.mean() for key, values in of_limit.items()}
 
 
 def led_findings(attributions_by_k):
@@ -327,10 +311,7 @@ def test_s17_means_on_led_are_near_those_of_infinitely_many_trees(led_by_k):
     below = findings["s17", "led, Pearson, 0.9"]
     assert held(below) == "differs"
     # Saabas with either other measure, for K = 7 and infinitely many trees.
-    means = {
-        pair: led_shares.correlations(7, absolute=True)["pearson", pair].mean()
-        for pair in led_shares.PAIRS
-    }
+    means = {pair: limit_means(7)["pearson", pair] for pair in led_shares.PAIRS}
     assert means.pop(("local_mdi", "tree_shap")) > 0.99
     assert max(means.values()) < 0.83
     assert below["expected"] == pytest.approx(around(min(means.values()), led_shares.NEAR))
@@ -340,15 +321,12 @@ def test_s17_means_on_led_are_near_those_of_infinitely_many_trees(led_by_k):
 @pytest.mark.long
 def test_s17_means_on_digits_start_below_and_fall_with_k():
     """Of every tenth image, absolute scores."""
-    data = datasets.load({"dataset": "digits"})
+    data = loaded("digits")
     recipe = {**FULL["metrics"]["pair_correlation_summary"]}
     summarize, means = metric(recipe.pop("metric")), {}
     for k in (1, 64):
-        model = {"max_features": k, "random_state": 0}
-        model = models.fit(FULL["models"]["extra_trees"] | model, data.X, data.y)
-        forest, X = to_forest(model), data.X[::10]
-        scores = explained(forest, X)
-        rows = summarize(scores, **recipe)
+        forest = to_forest(models.fit(TREES | {"max_features": k}, data.X, data.y))
+        rows = summarize(explained(forest, data.X[::10]), **recipe)
         rows = rows[(rows["statistic"] == "mean") & (rows["correlation"] == "pearson")]
         means[k] = rows.set_index(["reference", "versus"])["value"]
     assert means[1].min() == means[1]["local_mdi", "tree_shap"] < 0.9
@@ -360,18 +338,15 @@ def test_s18_ranges_change_with_k_on_led(led_by_k):
     assert {held(findings["s18", f"led, {c}"]) for c in ("Pearson", "Spearman")} == {"holds"}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_forests_of_1000_trees_are_near_the_limit_on_led(seed):
+def test_forests_of_1000_trees_are_near_the_limit_on_led():
     """The range of `near` is not too narrow for another seed."""
-    data = datasets.load({"dataset": "led"})
-    recipe = {**FULL["models"]["extra_trees"], "random_state": seed}
     for k in (1, 7):
-        _, attributions = attributed({**recipe, "max_features": k}, data)
+        _, attributions = attributed(TREES | {"random_state": 1, "max_features": k}, loaded("led"))
+        of_limit = limit_means(k)
         for pair in led_shares.PAIRS:
             a, b = (np.abs(attributions[name].values[:, :, 0]) for name in pair)
-            of_limit = led_shares.correlations(k, absolute=True)
             for kind, values in zip(("pearson", "spearman"), row_correlations(a, b), strict=True):
-                low, high = around(of_limit[kind, pair].mean(), led_shares.NEAR)
+                low, high = around(of_limit[kind, pair], led_shares.NEAR)
                 assert low < values.mean() < high, (k, pair, kind)
 
 
@@ -381,8 +356,7 @@ def test_s19_saabas_is_the_outlier_on_led(led_by_k):
     for kind in ("pearson", "spearman"):
         lead = {}
         for k in range(1, 8):
-            of_limit = led_shares.correlations(k, absolute=True)
-            mean = {pair: of_limit[kind, pair].mean() for pair in led_shares.PAIRS}
+            mean = {pair: limit_means(k)[kind, pair] for pair in led_shares.PAIRS}
             lead[k] = mean["saabas", "tree_shap"] - mean["local_mdi", "tree_shap"]
             assert mean["local_mdi", "tree_shap"] == max(mean.values()) > 0.99
         assert lead[7] < lead[3] < lead[1] < 0
@@ -470,14 +444,8 @@ def test_s22_and_s38_costs_are_judged_by_ratios():
 @pytest.mark.parametrize("k", [1, 8, 64])
 def test_s38_operations_of_tree_shap(k):
     """Steps a row and tree: leaves times depth squared (lundberg2017), against a walk."""
-    data = datasets.load({"dataset": "digits"})
-    recipe = {
-        **FULL["models"]["extra_trees"],
-        "n_estimators": 3,
-        "max_features": k,
-        "random_state": 0,
-    }
-    forest = to_forest(models.fit(recipe, data.X, data.y))
+    data = loaded("digits")
+    forest = to_forest(models.fit(TREES | {"n_estimators": 3, "max_features": k}, data.X, data.y))
     paths = [path for row in data.X[::300] for path in twins.paths(forest, row)]
     walk = np.mean([len(path) - 1 for path in paths])
     leaves = (forest.feature < 0).sum() / forest.n_trees
@@ -500,21 +468,16 @@ def test_s42_scores_of_the_displays_shown(led_by_k, k):
 
 
 @pytest.mark.long
-def test_s43_iris_and_digits(correlations):
-    statistics = correlations["signed", "iris"].set_index(["correlation", "versus", "statistic"])[
-        "value"
-    ]
-    assert statistics["pearson", "tree_shap", "frac>=0.9"] > 80
+def test_s43_iris_and_digits(correlations, few_digits):
+    statistics = correlations["signed", "iris"]
+    by_place = statistics.set_index(["correlation", "versus", "statistic"])["value"]
+    assert by_place["pearson", "tree_shap", "frac>=0.9"] > 80
     # The share below is expected where table 4 prints it.
     printed_share = papers.artefact("sutera2021/figure7")._printed("digits", 0.9)
     assert printed_share == pytest.approx((38.005, 38.015))
-    # Digits with a tenth of the trees and rows: against TreeSHAP fewer than half.
-    data = datasets.load({"dataset": "digits"})
-    recipe = {**FULL["models"]["extra_trees"], "random_state": 0, "n_estimators": 100}
-    forest = to_forest(models.fit(recipe, data.X, data.y))
-    X = data.X[::20]
-    local = explain(forest, X, "local_mdi").values[:, :, 0]
-    shap = explain(forest, X, "tree_shap", output="predicted").values[:, :, 0]
+    # Of digits against TreeSHAP fewer than half.
+    _, _, scores = few_digits
+    local, shap = (scores[name].values[:, :, 0] for name in ("local_mdi", "tree_shap"))
     assert (row_correlations(local, shap)[0] >= 0.9).mean() < 0.5
 
 
@@ -533,19 +496,9 @@ BELOW = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits"])
-def test_s44_how_one_class_is_taken_out_decides_what_remains(small, name):
-    """By the same paths: fewer samples, as many or more, and of Gini's impurity all of these.
-
-    Digits with 100 trees, of every 20th image.
-    """
-    if name == "digits":
-        data = datasets.load({"dataset": name})
-        recipe = FULL["models"]["extra_trees"] | {"random_state": 0, "n_estimators": 100}
-        forest = to_forest(models.fit(recipe, data.X, data.y))
-        data = data.take(slice(None, None, 20))
-        attributions = explained(forest, data.X)
-    else:
-        data, forest, attributions = small[name]
+def test_s44_how_one_class_is_taken_out_decides_what_remains(small, few_digits, name):
+    """By the same paths: fewer samples, as many or more, and of Gini's impurity all of these."""
+    data, forest, attributions = small.get(name, few_digits)
     rows = metric("class_correlation")(attributions, forest, data, ["saabas", "tree_shap"])
     rows = rows[rows["correlation"] == "pearson"]
     below = (rows["value"] < 0.75).groupby([rows["versus"], rows["reference"]]).sum()
@@ -579,16 +532,14 @@ def test_s44_the_log_loss_takes_the_disagreement_away_on_permuted_labels_too():
 @pytest.mark.long
 def test_s44_balanced_classes_disagree_alike(small):
     """Malignant samples, which start below 1/2, disagree more often; balanced ones do not."""
-    data, _, attributions = small["breast_cancer"]
-    for balanced in (False, True):
-        if balanced:
-            recipe = FULL["models"]["extra_trees"] | {"random_state": 0, "n_estimators": 300}
-            _, attributions = attributed({**recipe, "class_weight": "balanced"}, data)
-        pearson, _ = row_correlations(
-            attributions["local_mdi"].values[:, :, 0], attributions["tree_shap"].values[:, :, 0]
-        )
+    data, _, plain = small["breast_cancer"]
+    _, balanced = attributed(TREES | {"n_estimators": 300, "class_weight": "balanced"}, data)
+    for attributions in (plain, balanced):
+        local, shap = (attributions[n].values[:, :, 0] for n in ("local_mdi", "tree_shap"))
+        pearson, _ = row_correlations(local, shap)
         malignant, benign = ((pearson[data.y == c] < 0.75).mean() for c in (0, 1))
-        assert malignant < 1.5 * benign if balanced else malignant > 4 * benign
+        is_alike = attributions is balanced
+        assert malignant < 1.5 * benign if is_alike else malignant > 4 * benign
 
 
 UNCERTAINTY = {
@@ -631,33 +582,6 @@ def test_log_loss_saved_averages_to_mdi(small):
     # A class that is not there any more has lost all that can be lost.
     of_absent_class = uncertainty_removed(forest, data.X[:1], np.array([2]), "log_loss")
     assert of_absent_class.sum() == pytest.approx(math.log2(3 * 1e-12), rel=1e-9)
-
-
-def test_of_two_classes_the_entropy_of_one_is_local_mdi(small):
-    data, forest, attributions = small["breast_cancer"]
-    predicted = attributions["saabas"].output_index
-    saved = uncertainty_removed(forest, data.X, predicted, "class_entropy")
-    assert saved == pytest.approx(attributions["local_mdi"].values[:, :, 0], abs=1e-12)
-
-
-def test_terms_add_up_to_local_mdi_and_those_of_gini_in_two_ways(small):
-    """Of Gini's impurity by a forest that was grown by it: with K = 1 it has the same trees."""
-    data, forest, attributions = small["wine"]
-
-    def saved(control, c):
-        return uncertainty_removed(forest, data.X, np.full(len(data.X), c), control)
-
-    def over_classes(control):
-        return pytest.approx(sum(saved(control, c) for c in range(3)), abs=1e-12)
-
-    by_entropy = attributions["local_mdi"].values[:, :, 0]
-    assert by_entropy == over_classes("own_term")
-    assert by_entropy == pytest.approx(saved("own_term", 1) + saved("other_terms", 1), abs=1e-12)
-    recipe = FULL["models"]["extra_trees"] | {"random_state": 0, "criterion": "gini"}
-    grown = to_forest(models.fit(recipe, data.X, data.y))
-    by_gini = explain(grown, data.X, "local_mdi").values[:, :, 0]
-    assert by_gini == over_classes("gini_square") and by_gini == over_classes("gini_product")
-    assert by_gini == pytest.approx(saved("gini", 1), abs=1e-12)
 
 
 @pytest.mark.long

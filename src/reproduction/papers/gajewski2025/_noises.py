@@ -43,9 +43,8 @@ def make(kind, rng, X, x, sigma) -> Noise:
     """Noise of one of `KINDS` for the row x; marginal values are those of the rows X."""
     d = len(x)
     if kind == "marginal":
-        rows = X.astype(np.float64)
-        probabilities = [_among(rows[:, j].astype(np.float32)) for j in range(d)]
-        return Noise(Marginal(rows), np.ones(d), probabilities)
+        probabilities = [_among(values) for values in X.T.astype(np.float32)]
+        return Noise(Marginal(X.astype(np.float64)), np.ones(d), probabilities)
     sample = rng.normal(size=VALUES).round(1)
     perturbations = {
         NORMAL: Normal(),
@@ -53,26 +52,24 @@ def make(kind, rng, X, x, sigma) -> Noise:
         "Laplace": Laplace(),
         "empirical": Empirical(sample),
     }
+    kinds, scale = [kind] * d, np.full(d, sigma)
     if kind == MIXED:
         kinds = rng.permutation([*perturbations, *perturbations])[:d].tolist()
         scale = sigma * rng.uniform(0.5, 2, size=d)
-        perturbation = FeatureWise(tuple(perturbations[k] for k in kinds))
-    else:
-        kinds, scale, perturbation = [kind] * d, np.full(d, sigma), perturbations[kind]
-    return Noise(
-        perturbation, scale, [_below(k, x[j], scale[j], sample) for j, k in enumerate(kinds)]
-    )
+        perturbations[kind] = FeatureWise(tuple(perturbations[k] for k in kinds))
+    below = [_below(k, x[j], scale[j], sample) for j, k in enumerate(kinds)]
+    return Noise(perturbations[kind], scale, below)
 
 
 def _below(kind, x, scale, sample):
     if kind == "empirical":
         return _among((float(x) + scale * sample).astype(np.float32))
-    distribution = {
+    below = {
         NORMAL: _enumeration.normal_below,
         "Laplace": _laplace_below,
         "uniform": _uniform_below,
-    }[kind]
-    return lambda cut: distribution((Decimal(cut) - Decimal(float(x))) / Decimal(float(scale)))
+    }
+    return lambda cut: below[kind]((Decimal(cut) - Decimal(float(x))) / Decimal(float(scale)))
 
 
 def _among(values):

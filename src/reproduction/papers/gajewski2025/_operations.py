@@ -9,12 +9,12 @@ from splitcredit.prediction_gap.exact_gap import GapProblem
 def count(forest, X, chosen, sigma) -> np.ndarray:
     """Operations for the gaps of pairs of a row and a set, int64 (n_pairs,).
 
-    An operation is one of these, each a fixed number of additions and multiplications: a node at
-    which a factor or a leaf is listed; a side of a leaf that is written into the table; and, of
-    every tree, a factor or a sum at one of its nodes for one leaf of a later tree.
+    Each is a fixed number of additions and multiplications: a node at which a factor or a leaf is
+    listed; a side of a leaf that is written into the table; and, of every tree, a factor or a sum
+    at one of its nodes for one leaf of a later tree.
     """
     return np.array(
-        [_of_lists(*work_and_sides) for work_and_sides in lists(forest, X, chosen, sigma)]
+        [_of_lists(*lists_and_sides) for lists_and_sides in lists(forest, X, chosen, sigma)]
     )
 
 

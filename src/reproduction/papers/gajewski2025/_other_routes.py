@@ -1,7 +1,7 @@
 """The printed differences of appendix A and table 5 by other routes than the values themselves.
 
-A cause that is right predicts our value of a cell. Here are the predictions: of the parameters of
-a model from its trees, and of an error from print and what the cause can change of it.
+A cause that is right predicts our value of a cell: the parameters of a model from its trees, and an
+error from print and what the cause can change of it.
 """
 
 import numpy as np
@@ -32,8 +32,7 @@ def parameters(forest, X, y) -> dict[str, tuple[float, float]]:
     """Ranges of eta and subsample of a boosted model, from its trees and the training rows.
 
     A root has as many rows as were drawn for its tree. A leaf's value is eta times the mean
-    residual of these rows, which is about that of all rows in the leaf; more so in larger leaves,
-    as leaves are chosen by their own rows.
+    residual of these rows, which is about that of all rows in it; more so in larger leaves.
     """
     n, share = len(y), forest.cover[forest.tree_offsets[:-1]].mean() / len(y)
     error = _K * np.sqrt(share * (1 - share) / n / forest.n_trees)
@@ -103,16 +102,12 @@ def widths_of_ties(forest, retrained, sigma, ks) -> dict[int, float]:
         path, feature = np.nonzero(may_be_next)
         rows, taken = rows[path], taken[path].copy()
         taken[np.arange(len(path)), feature] = True
-        rows, taken = _once(rows, taken)
+        # Each row with each of its sets once.
+        _, first = np.unique(np.column_stack([rows, taken]), axis=0, return_index=True)
+        rows, taken = rows[first], taken[first]
         if k in ks:
             widths[k] = _width(rows, taken, retrained) / n
     return widths
-
-
-def _once(rows, taken):
-    """Each row with each of its sets once."""
-    _, first = np.unique(np.column_stack([rows, taken]), axis=0, return_index=True)
-    return rows[first], taken[first]
 
 
 def _width(rows, taken, retrained):
@@ -131,12 +126,9 @@ def shifts_by_stopping(forest, retrained, sigma) -> dict[str, float]:
     gaps = GapProblem(forest, None, sigma, None).gaps(X, np.tile(masks, (len(X), 1, 1)))
     shap = function_of("tree_shap")(forest, X, output="predicted")
     first = {SHAP: of_attribution(shap)[:, 0], GREEDY[sigma]: gaps.argmax(axis=1)}
-    return {
-        name: _error(retrained, feature, True) - _error(retrained, feature, False)
-        for name, feature in first.items()
-    }
 
+    def error(feature, stopped):
+        squares = [retrained.squares((j,), stopped)[feature == j] for j in np.unique(feature)]
+        return float(np.sqrt(np.concatenate(squares).mean()))
 
-def _error(retrained, feature, stopped):
-    squares = [retrained.squares((j,), stopped)[feature == j] for j in np.unique(feature)]
-    return float(np.sqrt(np.concatenate(squares).mean()))
+    return {name: error(feature, True) - error(feature, False) for name, feature in first.items()}

@@ -24,10 +24,6 @@ PUBLISHED, SAVED, DESCRIBED = "published", "saved_models", "described"
 # What a measured quantity can be: a share; an error, a ratio or a power; and an NMAE, as the mean
 # of |a - E a| is at most twice that of a quantity a that is not negative.
 SHARE, NOT_NEGATIVE, NMAE = (0, 1), (0, None), (0, 2)
-# Settings of which table 1 and the figures show another model than the one that the authors saved.
-_NOT_PRINTED = {
-    ("parkinson", "single"): "its gaps respond to features that the saved tree does not split on",
-}
 
 _CONFIG = Path(__file__).resolve().parents[4] / "config"
 
@@ -35,11 +31,6 @@ _CONFIG = Path(__file__).resolve().parents[4] / "config"
 def counts(n) -> tuple[int, int]:
     """What a number of exceptions among n can be."""
     return 0, int(n)
-
-
-def not_printed(dataset: str, model: str) -> str | None:
-    """Evidence that the printed numbers of a model come from another model; None if they do not."""
-    return _NOT_PRINTED.get((dataset, model))
 
 
 @cache

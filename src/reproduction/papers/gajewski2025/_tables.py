@@ -7,38 +7,33 @@ import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding, printed
-from reproduction.papers.gajewski2025._settings import GREEDY, PUBLISHED, SHAP
+from reproduction.papers.gajewski2025._settings import GREEDY, PUBLISHED, SHAP, SHARE, counts
 
 _SETTING = ["variant", "dataset", "model"]
+# Of the values of the splits.
+COLUMNS = {"value": "mean", "low": "min", "high": "max", "deviation": "std", "n_splits": "size"}
+# If metrics give them; the lead over SHAP has the mean 95 % interval of a split, which they call
+# low and high.
+_MEANS = ("lead", "lead_low", "lead_high", "standard_error", "row_deviation", "tied")
 # The same number by two ways, off by roundings.
 ROUNDING = 1e-9
 
 
 def over_splits(frames, keys) -> pd.DataFrame:
-    """One row a setting: means over the splits, and the range of the splits.
+    """One row a setting: the mean over the splits, and their range; see `COLUMNS`.
 
-    Columns: ``variant``, ``dataset``, ``model`` and `keys`; ``value``, ``low``, ``high``,
-    ``deviation``, ``n_splits``; if metrics give it, ``lead`` over SHAP, with the mean 95 % interval
-    of a split, which they call low and high, as ``lead_low`` and ``lead_high``.
+    Of a setting that several frames have, the rows of the first count.
     """
-    names = {"data": "dataset", "low": "lead_low", "high": "lead_high"}
-    rows = _first_of_each(frames).rename(columns=names)
-    means = ["lead", "lead_low", "lead_high", "standard_error", "row_deviation", "tied"]
-    grouped = rows.groupby([*_SETTING, *keys], sort=False)
-    columns = {"value": ("value", "mean"), "low": ("value", "min"), "high": ("value", "max")}
-    columns |= {"deviation": ("value", "std"), "n_splits": ("value", "size")}
-    columns |= {name: (name, "mean") for name in means if name in rows}
-    return grouped.agg(**columns).reset_index()
-
-
-def _first_of_each(frames):
-    """Rows of all frames; of a setting that several have, those of the first."""
     setting, first_rows, settings_so_far = ["variant", "data", "model"], [], set()
     for frame in frames:
         settings = frame[setting].apply(tuple, axis=1)
         first_rows.append(frame[~settings.isin(settings_so_far)])
         settings_so_far |= set(settings)
-    return pd.concat(first_rows, ignore_index=True)
+    names = {"data": "dataset", "low": "lead_low", "high": "lead_high"}
+    rows = pd.concat(first_rows, ignore_index=True).rename(columns=names)
+    columns = {name: ("value", reduction) for name, reduction in COLUMNS.items()}
+    columns |= {name: (name, "mean") for name in _MEANS if name in rows}
+    return rows.groupby([*_SETTING, *keys], sort=False).agg(**columns).reset_index()
 
 
 def with_ranges(table, names, of_cause) -> pd.DataFrame:
@@ -62,13 +57,13 @@ def with_ranges(table, names, of_cause) -> pd.DataFrame:
     return table.assign(**{name: values.where(is_other) for name, values in ends.items()})
 
 
-def counted(statement, variant, measured, rows, limit, kind, **options) -> dict:
+def counted(statement, variant, measured, rows, limit, kind="at least", **options) -> dict:
     """A finding that counts the settings in which something holds, given as booleans."""
-    measured = f"{measured}, of {len(rows)}"
+    measured, options["possible"] = f"{measured}, of {len(rows)}", counts(len(rows))
     return finding(statement, variant, measured, rows.sum(), limit, kind, **options)
 
 
-def share_finding(statement, variant, measured, rows, limit=0.5, **options) -> dict:
+def share_finding(statement, variant, measured, rows, **options) -> dict:
     """A finding that something holds in most settings ("usually"), given as booleans."""
-    measured = f"share of {len(rows)} {measured}"
-    return finding(statement, variant, measured, rows.mean(), limit, "at least", **options)
+    measured, options["possible"] = f"share of {len(rows)} {measured}", SHARE
+    return finding(statement, variant, measured, rows.mean(), 0.5, "at least", **options)

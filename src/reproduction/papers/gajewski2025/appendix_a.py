@@ -34,11 +34,10 @@ PAIRS = 20000
 def compute(inputs, recipes, recorded) -> pd.DataFrame:
     """Parameters and sizes that the text states, as they are behind the printed numbers.
 
-    Columns: ``variant`` (published), ``dataset``, ``model``, ``quantity``, ``value``: of the models
-    ``eta``, ``subsample``, ``max_depth`` and ``n_trees``, ``nan`` if they were not found; of the
-    data ``n_rows``, training and test together, ``n_features``, and ``n_pairs``, the pairs of a row
-    and a set that errors are means over. ``expected_low`` and ``expected_high``: where the same
-    number lies by another route, see `_expected`.
+    ``quantity``: of the models ``eta``, ``subsample``, ``max_depth`` and ``n_trees``, ``nan`` if
+    they were not found; of the data ``n_rows``, training and test together, ``n_features``, and
+    ``n_pairs``, the pairs of a row and a set that errors are means over. ``expected_low`` and
+    ``expected_high``: where the same number lies by another route, see `_expected`.
     """
     saved: dict = {}
     for row in storage.read_rows(recorded):
@@ -53,11 +52,12 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
             is_saved_model = cards[dataset, model] == hash_of_saved
             for name, value in _parameters(dataset, model, is_saved_model).items():
                 rows.append((PUBLISHED, dataset, model, name, value))
-        rows += [(PUBLISHED, dataset, "", *size) for size in _sizes(recipes[dataset])]
         errors = inputs[ERRORS]
         rows_of_dataset = errors[(errors["variant"] == PUBLISHED) & (errors["data"] == dataset)]
         (n_pairs,) = rows_of_dataset["n_pairs"].unique()
-        rows.append((PUBLISHED, dataset, "", "n_pairs", str(n_pairs)))
+        n_rows, n_features = datasets.load(recipes[dataset]).X.shape
+        sizes = {"n_rows": n_rows, "n_features": n_features, "n_pairs": n_pairs}
+        rows += [(PUBLISHED, dataset, "", name, str(size)) for name, size in sizes.items()]
     table = pd.DataFrame(rows, columns=_COLUMNS[:5])
     expected = {}
     for dataset, recipe in recipes.items():
@@ -69,19 +69,15 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
 
 
 def _expected(dataset, recipe, n_trees):
-    """Ranges of numbers that differ from print, by other routes than the numbers themselves.
-
-    The number of trees was read of the saved model; eta and subsample follow from the trees, and
-    the depth of a full tree from its leaves; pairs from the features, and rows from the raw data.
-    """
+    """Ranges of numbers that differ from print, by other routes than the numbers themselves."""
+    # The number of trees was read of the saved model; eta and subsample follow from the trees, and
+    # the depth of a full tree from its leaves; pairs from the features, and rows from the raw data.
     data = datasets.load({**recipe, "split": "authors"})
-    d = data.X.shape[1]
-    training = data.training
+    d, training = data.X.shape[1], data.training
     forest = to_forest(models.fit(recipe_of(dataset, "bigger"), training.X, training.y))
     yield (dataset, "bigger", "n_trees"), (n_trees, n_trees)
-    for name, ends in _other_routes.parameters(
-        forest, forest.prepare(training.X), training.y
-    ).items():
+    parameters = _other_routes.parameters(forest, forest.prepare(training.X), training.y)
+    for name, ends in parameters.items():
         yield (dataset, "bigger", name), ends
     recorded_tree = recipe_of(dataset, "single").get("recorded")
     if recorded_tree:
@@ -100,9 +96,3 @@ def _parameters(dataset, model, is_saved_model):
     else:
         parameters = recipe if is_saved_model else {}
     return {printed: str(parameters.get(name, NOT_FOUND)) for name, printed in NAMES.items()}
-
-
-def _sizes(recipe):
-    data = datasets.load(recipe)
-    yield "n_rows", str(len(data.X))
-    yield "n_features", str(data.X.shape[1])

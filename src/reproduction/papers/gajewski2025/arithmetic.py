@@ -3,8 +3,7 @@
 The printed rankings were made in single precision, in which many features tie. Here the authors'
 models are ranked in double precision, and in single precision with two orders of equal features: by
 index, and as the authors' rankings show. None was recorded of two of the bigger models: there both
-are by index. Double precision is that of the library, which keeps both tails of the noise; a plain
-difference of two values of its distribution function would lose the upper tail, and tie there.
+are by index. The library's double precision keeps both tails of the noise, and so ties nowhere.
 """
 
 import numpy as np
@@ -38,18 +37,14 @@ _COLORS = dict(zip(GREEDY, (COLORS["blue"], COLORS["orange"], COLORS["green"]), 
 def compute(inputs) -> pd.DataFrame:
     """Ties, changed rankings, and printed cells, for each arithmetic.
 
-    Columns: ``dataset``, ``model``, ``arithmetic``, ``sigma`` (missing where all count together),
-    ``quantity``, ``k``, ``value``, ``n``. Quantities: ``tied``: share of the n rows in which
-    another feature would have done as well in place k; ``set``, ``order``: share of the n rows in
-    which the first k features, or they and their order, are others than in double precision;
-    ``order`` at the last k is any change at all; ``tied steps``: share of all steps of the n rows
-    but the last, which has no choice; ``cells as printed``: how many of n printed cells are
-    reproduced, of table 2 (single trees; k is 2), 3 (k is 3) or 6; ``cells that need it``: those of
-    them that none of the arithmetics before reproduces: double precision and then single precision,
-    both with ties by index, and then the recorded order, which was read from the authors' own
-    rankings. Rows of data set and model ``all`` are sums; ``PGI2 of double's``: mean PGI2 over the
-    n rows, as a share of that of the rankings in double precision, measured with the ranking's own
-    noise; ``least`` and ``most`` with any of the three; single trees.
+    ``quantity``: ``tied``: share of the n rows in which another feature would have done as well in
+    place k; ``set``, ``order``: share of the n rows in which the first k features, or they and
+    their order, are others than in double precision; ``tied steps``: share of all steps of the n
+    rows but the last, which has no choice; ``cells as printed``: how many of n printed cells are
+    reproduced, of table k; ``cells that need it``: those that no arithmetic before reproduces, of
+    double and then single precision by index, and then the recorded order; ``PGI2 of double's``:
+    mean PGI2 over the n rows, as a share of that of the rankings in double precision, with the
+    ranking's own noise; ``least`` and ``most`` with any of the three. Data set ``all`` is the sum.
     """
     frames = {
         name.partition("/")[2]: _named(frame[frame["variant"] != ALL_ROWS])

@@ -5,6 +5,8 @@ has two sets of parameters for each model: those that the text states, and those
 error in the grid. Both are fitted anew on folds of shuffled rows, by which neither was chosen.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -13,6 +15,7 @@ from reproduction.papers.gajewski2025._settings import DATASETS, DESCRIBED, MODE
 
 ERRORS = "gajewski2025_chosen/shuffled_error"
 PARAMETERS = ["max_depth", "learning_rate", "subsample"]
+SETTINGS = list(product(DATASETS, MODELS))
 # Standard errors to either side of a difference.
 K = 2
 # The same number by two ways, off by roundings.
@@ -22,9 +25,8 @@ _ROUNDING = 1e-9
 def compute(inputs) -> pd.DataFrame:
     """Mean errors of both sets of parameters, and the excess of the error of the text's.
 
-    Columns: ``quantity``, ``dataset``, ``model``. For ``RMSE``: ``chosen``, ``text`` or ``grid``;
-    the parameters; ``value``, the mean over the folds, in units of the target, and ``n_folds``. For
-    ``excess``: ``value``, ``low`` and ``high``, see `excess`.
+    For ``quantity`` ``RMSE``: ``chosen``, ``text`` or ``grid``; ``value``, the mean over the folds,
+    in units of the target. For ``excess``: ``value``, ``low`` and ``high``, see `excess`.
     """
     rows = named(inputs[ERRORS])
     key = ["dataset", "model", *PARAMETERS]
@@ -61,37 +63,31 @@ def at(rows, recipe) -> np.ndarray:
 def excess(rows) -> pd.DataFrame:
     """Excess of the error at the stated parameters over the least error."""
     excesses = []
-    for dataset in DATASETS:
-        for model in MODELS:
-            rows_of_model = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
-            is_text = at(rows_of_model, recipe_of(dataset, model, DESCRIBED))
-            other_errors = rows_of_model[~is_text].pivot(
-                index=["shuffle", "fold"], columns=PARAMETERS, values="value"
-            )
-            best = other_errors.mean().idxmin()
-            text_errors = rows_of_model[is_text].set_index(["shuffle", "fold"])["value"]
-            differences = (text_errors - other_errors[best]).to_numpy() / other_errors[best].mean()
-            share = (
-                1 / len(differences)
-                + rows_of_model["n_held_out"].sum() / rows_of_model["n_training"].sum()
-            )
-            value, error = differences.mean(), K * np.sqrt(share * differences.var(ddof=1))
-            excesses.append((dataset, model, value, *around(value, error)))
+    for dataset, model in SETTINGS:
+        of_model = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
+        is_text = at(of_model, recipe_of(dataset, model, DESCRIBED))
+        folds = ["shuffle", "fold"]
+        others = of_model[~is_text].pivot(index=folds, columns=PARAMETERS, values="value")
+        best = others[others.mean().idxmin()]
+        text_errors = of_model[is_text].set_index(folds)["value"]
+        differences = (text_errors - best).to_numpy() / best.mean()
+        share = 1 / len(differences) + of_model["n_held_out"].sum() / of_model["n_training"].sum()
+        value, error = differences.mean(), K * np.sqrt(share * differences.var(ddof=1))
+        excesses.append((dataset, model, value, *around(value, error)))
     return pd.DataFrame(excesses, columns=["dataset", "model", "value", "low", "high"])
 
 
 def findings(table, expected, where):
     """s25 of each row of `excess`; `where` begins the names of the variants."""
-    measured = (
-        "mean cross-validated RMSE at the stated parameters less that at the best others, as a "
-    )
-    measured += "share"
+    measured = "mean cross-validated RMSE at the stated parameters less that at the best others, "
+    measured += "as a share"
     reading = (
         "what minimizes the error has none above that of other parameters, on our folds; the "
         f"interval is {K} standard errors over folds, corrected for the rows that they share"
     )
     for row in table.to_dict("records"):
-        key = row["dataset"], row["model"]
-        options = {"reading": reading, "interval": (row["low"], row["high"])}
-        options |= {"possible": (-1, None), "expected": around(expected[key], _ROUNDING)}
-        yield finding("s25", f"{where}, {key[0]}, {key[1]}", measured, row["value"], 0, **options)
+        dataset, model = key = row["dataset"], row["model"]
+        place = ("s25", f"{where}, {dataset}, {model}", measured, row["value"], 0)
+        options = {"interval": (row["low"], row["high"]), "possible": (-1, None)}
+        options["expected"] = around(expected[key], _ROUNDING)
+        yield finding(*place, reading=reading, **options)

@@ -6,8 +6,8 @@ Optional: it fits 12 000 models. `chosen_parameters` compares its best parameter
 import pandas as pd
 
 from reproduction.papers.gajewski2025 import chosen_parameters as folds
-from reproduction.papers.gajewski2025._settings import DATASETS, DESCRIBED, MODELS, recipe_of
-from reproduction.papers.gajewski2025.chosen_parameters import PARAMETERS
+from reproduction.papers.gajewski2025._settings import DESCRIBED, PUBLISHED, recipe_of
+from reproduction.papers.gajewski2025.chosen_parameters import PARAMETERS, SETTINGS
 
 ERRORS = "gajewski2025_grid_search/cross_validated_error"
 
@@ -15,12 +15,10 @@ ERRORS = "gajewski2025_grid_search/cross_validated_error"
 def compute(inputs) -> pd.DataFrame:
     """Cross-validated errors, the best first.
 
-    Columns: ``dataset``, ``model``, ``rank`` (1 is the best of its model), ``max_depth``,
-    ``learning_rate``, ``subsample``; ``value``, the mean RMSE over the folds, and its ``deviation``
-    over them, in units of the target; ``chosen``: ``text`` at the parameters that appendix A
-    states, ``saved`` at those of the model that the authors saved, ``text, saved`` at both. The
-    number of trees is that of the recipe, 40 and 1. At the parameters of the text ``excess``, with
-    ``low`` and ``high``: see `chosen_parameters.excess`.
+    ``rank`` 1 is the best of its model; ``value``, the mean RMSE over the folds, and its
+    ``deviation`` over them, in units of the target; ``chosen``: ``text`` at the parameters that
+    appendix A states, ``saved`` at those of the model that the authors saved, ``text, saved`` at
+    both. At those of the text ``excess``, ``low`` and ``high``, see `chosen_parameters.excess`.
     """
     fits = folds.named(inputs[ERRORS])
     grouped = fits.groupby(["dataset", "model", *PARAMETERS], sort=False)["value"]
@@ -28,20 +26,15 @@ def compute(inputs) -> pd.DataFrame:
     rows["rank"] = rows.groupby(["dataset", "model"])["value"].rank(method="first").astype(int)
     rows["chosen"] = ""
     excess = folds.excess(fits).set_index(["dataset", "model"])
-    for dataset in DATASETS:
-        for model in MODELS:
-            recipes = {
-                "text": recipe_of(dataset, model, DESCRIBED),
-                "saved": recipe_of(dataset, model),
-            }
-            of_model = (rows["dataset"] == dataset) & (rows["model"] == model)
-            for name, recipe in recipes.items():
-                is_recipe = of_model & folds.at(rows, recipe)
-                labels = rows["chosen"].where(rows["chosen"] == "", rows["chosen"] + ", ") + name
-                rows["chosen"] = rows["chosen"].mask(is_recipe, labels)
-                if name == "text":
-                    of_text = excess.loc[(dataset, model), ["value", "low", "high"]].tolist()
-                    rows.loc[is_recipe, ["excess", "low", "high"]] = of_text
+    for dataset, model in SETTINGS:
+        of_model = (rows["dataset"] == dataset) & (rows["model"] == model)
+        for name, variant in (("text", DESCRIBED), ("saved", PUBLISHED)):
+            is_recipe = of_model & folds.at(rows, recipe_of(dataset, model, variant))
+            labels = rows["chosen"].where(rows["chosen"] == "", rows["chosen"] + ", ") + name
+            rows["chosen"] = rows["chosen"].mask(is_recipe, labels)
+            if name == "text":
+                of_text = excess.loc[(dataset, model), ["value", "low", "high"]].tolist()
+                rows.loc[is_recipe, ["excess", "low", "high"]] = of_text
     columns = ["dataset", "model", "rank", *PARAMETERS, "value", "deviation", "chosen"]
     columns += ["excess", "low", "high"]
     return rows.sort_values(["model", "dataset", "rank"])[columns].reset_index(drop=True)

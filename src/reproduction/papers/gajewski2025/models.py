@@ -1,8 +1,7 @@
 """The models: whether ours are those that the authors saved, tree for tree.
 
-The paper prints none of this, so nothing is judged here: those of the authors' saved models stand
-beside ours. The parameters that the text states (variant described, on splits of our own)
-give other models.
+The paper prints none of this, so nothing is judged here. The parameters that the text states
+(variant described, on splits of our own) give other models.
 """
 
 import pandas as pd
@@ -17,9 +16,8 @@ _SETTING = ["variant", "dataset", "model", "quantity"]
 def compute(inputs, recorded=None) -> pd.DataFrame:
     """Quantities that describe the models.
 
-    Columns: ``variant``, ``dataset``, ``model``, ``quantity``; ``value``: a number (the mean over
-    the splits) or text (missing if the splits differ); ``low`` and ``high`` over the splits;
-    ``n_splits``; ``authors``, that of the saved model, beside variant published alone.
+    ``value``: a number (the mean over the splits) or text (missing if the splits differ); ``low``
+    and ``high`` over the splits; ``authors``, that of the saved model, beside published alone.
     """
     rows = pd.concat([inputs[name] for name in INPUTS], ignore_index=True)
     rows = rows.rename(columns={"data": "dataset"})

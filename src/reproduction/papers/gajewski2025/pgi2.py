@@ -2,22 +2,15 @@
 
 The printed means are over the first three rows of the test, of rankings in single precision
 (variant published). Saved_models are the same models on all rows, described those that the text
-describes. For the bigger models two questions that the paper leaves open are answered as well: how
-near the rankings come to the best of all orders, and whether PGI, which is sampled from absolute
-gaps elsewhere, says the same.
+describes. For the bigger models it is also said how near the rankings come to the best of all
+orders, and whether PGI, which is sampled from absolute gaps elsewhere, says the same.
 """
 
 import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025._settings import (
-    GREEDY,
-    PUBLISHED,
-    SHAP,
-    SHARE,
-    counts,
-)
+from reproduction.papers.gajewski2025._settings import GREEDY, PUBLISHED, SHAP, SHARE
 from reproduction.papers.gajewski2025._tables import counted, over_splits, with_ranges
 
 KEYS = ["sigma_metric", "ranking"]
@@ -39,19 +32,16 @@ CAN_ALTER = '"can alter": in one row of a hundred at least, measured on the same
 def compute(inputs) -> pd.DataFrame:
     """Mean PGI2, its share of the largest that any ranking has, and agreement with PGI.
 
-    Columns: ``variant``, ``dataset``, ``model``, ``sigma_metric``, ``ranking``; ``value`` in
-    squared units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
-    with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split;
+    See `_tables.over_splits`; ``value`` is in squared units of the target. ``n_rows`` of a split;
     ``of_published``, the value over that of variant published; ``row_deviation`` over the rows of a
-    split; ``cause_low`` and ``cause_high``, see `_tables.with_ranges`. With the other inputs also,
-    as means over the splits, ``of_optimum``, the share of the optimum, missing where there are too
-    many features for all orders; of the shares of single rows the ``least`` of all splits,
-    ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1; ``first_best``, the share of
-    the rows in which no other single feature has a larger PG2 than the first; ``spearman``, the
-    correlation of PGI and PGI2 over the rows; ``alike``, the share of the rows in which both put
-    the same first, this ranking or SHAP's; and ``swapped``, the share in which the square of
-    sampled gaps puts the other one first than their absolute values. ``optimum_rows`` and
-    ``swapped_rows`` count the rows of all splits behind these shares.
+    split; ``cause_low`` and ``cause_high``, see `_tables.with_ranges`. Means over the splits:
+    ``of_optimum``, the share of the optimum, missing where there are too many features for all
+    orders; of the shares of single rows the ``least`` of all splits, the 5 % ``quantile5``, and
+    ``optimal``, how many are 1; ``first_best``, the share of the rows in which no single feature
+    has a larger PG2 than the first; ``spearman``, the correlation of PGI and PGI2 over the rows;
+    and the shares of the rows in which both put the same first, this ranking or SHAP's (``alike``),
+    and in which the square of sampled gaps puts another first than their absolute values
+    (``swapped``). ``optimum_rows`` and ``swapped_rows`` count the rows behind these shares.
     """
     metrics = {name.partition("/")[2]: frame for name, frame in inputs.items()}
     gaps = [frame for name, frame in inputs.items() if name.endswith("/pgi2")]
@@ -100,48 +90,45 @@ def statements(table):
     for variant, rows in table.groupby("variant", sort=False):
         greedy = rows[rows["ranking"] != SHAP]
         pair = (greedy["sigma_metric"] == EXCEPTION[0]) & (greedy["ranking"] == EXCEPTION[1])
-        other_settings = greedy[~pair]
-        measured = "settings but (sigma' 1, sigma 0.1) in which SHAP's mean PGI2 is higher"
-        ends = (other_settings["lead_high"] < 0).sum(), (other_settings["lead_low"] < 0).sum()
-        options = {"reading": ALMOST, "interval": ends}
-        options["possible"] = counts(len(other_settings))
-        has_lead, limit = other_settings["lead"] < 0, 0.1 * len(other_settings)
-        yield counted("s10", variant, measured, has_lead, limit, "at most", **options)
+        others = greedy[~pair]
+        place = (
+            "s10",
+            variant,
+            "settings but (sigma' 1, sigma 0.1) in which SHAP's mean PGI2 is higher",
+        )
+        ends = (others["lead_high"] < 0).sum(), (others["lead_low"] < 0).sum()
+        options = {"kind": "at most", "reading": ALMOST, "interval": ends}
+        yield counted(*place, others["lead"] < 0, 0.1 * len(others), **options)
         if greedy["of_optimum"].notna().any():
             yield from _nearness(variant, rows.dropna(subset=["of_optimum"]))
             measured = "largest share of rows in which PGI puts the other ranking first than PGI2"
-            options = {"reading": CAN_ALTER, "possible": SHARE}
+            place = ("s20", variant, f"{measured}, of {_counts(greedy['swapped_rows'])}")
             largest = greedy["swapped"].max()
-            measured += f", of {_counts(greedy['swapped_rows'])}"
-            yield finding("s20", variant, measured, largest, 0.01, "at least", **options)
+            yield finding(*place, largest, 0.01, "at least", reading=CAN_ALTER, possible=SHARE)
 
 
 def _nearness(variant, rows):
     """s14: little is lost to the optimum at the ranking's own noise, less than by SHAP; s18."""
-    shares = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="of_optimum")
-    at_own_noise = pd.concat(
-        [shares.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()]
-    )
-    shap = pd.concat([shares.xs(s, level="sigma_metric")[SHAP] for s in GREEDY])
+
+    def at_own_noise(column, ranking=None):
+        shares = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values=column)
+        at = {sigma: shares.xs(sigma, level="sigma_metric") for sigma in GREEDY}
+        return pd.concat([at[sigma][ranking or name] for sigma, name in GREEDY.items()])
+
+    of_greedy = at_own_noise("of_optimum")
+    lead = (of_greedy - at_own_noise("of_optimum", SHAP)).min()
     n_rows = f"over {_counts(rows['optimum_rows'])}"
-    measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
-    measured += f", {n_rows}"
+    smallest = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
+    smallest, value = f"{smallest}, {n_rows}", of_greedy.min()
     options = {"reading": REASONABLY, "possible": SHARE}
-    yield finding("s14", variant, measured, at_own_noise.min(), 0.95, "at least", **options)
-    best = measured
-    measured = f"smallest lead of that share over SHAP's, {n_rows}"
-    options = {"possible": (-1, 1)}
-    yield finding(
-        "s14", f"{variant}, SHAP", measured, (at_own_noise - shap).min(), 0.0, "at least", **options
-    )
-    options = {"possible": SHARE}
-    yield finding("s18", variant, best, at_own_noise.min(), 1 - ROUNDING, "at most", **options)
-    shares = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="first_best")
-    first = pd.concat([shares.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
+    yield finding("s14", variant, smallest, value, 0.95, "at least", **options)
+    place = ("s14", f"{variant}, SHAP", f"smallest lead of that share over SHAP's, {n_rows}")
+    yield finding(*place, lead, 0.0, "at least", possible=(-1, 1))
+    yield finding("s18", variant, smallest, value, 1 - ROUNDING, possible=SHARE)
     measured = "smallest share of rows whose first feature has the largest gap, at its own noise"
     # True by definition of the greedy ranking: a check of the program.
-    options = {"beside": True, "possible": SHARE}
-    yield finding("s18", f"{variant}, first", measured, first.min(), 1.0, "at least", **options)
+    place = ("s18", f"{variant}, first", measured, at_own_noise("first_best").min())
+    yield finding(*place, 1.0, "at least", beside=True, possible=SHARE)
 
 
 def _counts(rows):

@@ -20,13 +20,11 @@ PRINTED_PAIRS = 20000
 def compute(inputs) -> pd.DataFrame:
     """Errors at the printed numbers of iterations.
 
-    Columns: ``variant``, ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for
-    ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that number, and always for
-    ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``own_error``, the standard
+    ``value``: the NMAE for ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that
+    number, and always for ``mc_iterations`` and ``qmc_iterations``; ``own_error``, the standard
     error of ours; ``standard_error``, that of the difference from print, whose 20 000 pairs and
-    noise are other draws of the same kind; and ``curve_low`` and ``curve_high``, between which the
-    error of the same model at the nearest other number of iterations has it by its power, within 3
-    standard errors of both.
+    noise are other draws of the same kind; ``curve_low`` and ``curve_high``, between which the
+    error at the nearest other number of iterations has it by its power, within 3 standard errors.
     """
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
     key = ["variant", "dataset", "model", "sigma", "method", "iterations"]
@@ -65,14 +63,10 @@ def _from_curve(curve, method, count):
 
 def statements(table):
     """s05 to s07, s31, s32 at the printed numbers of iterations, that is by the authors' clock."""
-    rows = table[table["quantity"].str.endswith("_nmae")]
     methods = {f"{printed}_nmae": method for method, printed in PRINTED_METHODS.items()}
+    rows = table.assign(method=table["quantity"].map(methods)).dropna(subset="method")
     error = equal_time.K * rows["own_error"]
     rows = rows.assign(low=rows["value"] - error, high=rows["value"] + error)
-    rows["method"] = rows["quantity"].map(methods)
     words = f"the interval is {equal_time.K} standard errors of each NMAE, over streams of noise"
-    return [
-        row
-        for variant, rows_of_variant in rows.groupby("variant", sort=False)
-        for row in equal_time.findings(rows_of_variant, f"{variant}, printed iterations", words)
-    ]
+    for variant, of_variant in rows.groupby("variant", sort=False):
+        yield from equal_time.findings(of_variant, f"{variant}, printed iterations", words)

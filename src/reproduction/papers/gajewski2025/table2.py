@@ -1,10 +1,9 @@
 """Table 2: share of the rows whose k most important features are the same by greedy PG2 and SHAP.
 
 In single trees many features gain nothing and tie, and in single precision, in which the printed
-rankings were made, many more. Variant published has that precision for single trees, and
-saved_models are the same trees in double precision; in both the lowest index comes first, or the
-order that the authors' rankings show. The bigger models are ranked in double precision in all
-variants, and have the printed shares.
+rankings were made, many more. Variant published has that precision for single trees, saved_models
+are the same trees in double precision; of ties the lowest index comes first, or the order that the
+authors' rankings show. The bigger models are ranked in double precision in all variants.
 """
 
 import numpy as np
@@ -24,14 +23,12 @@ CLEARER = '"clearer": by one row in twenty at least'
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Shares of rows, over the splits.
+    """Shares of rows, over the splits, see `_tables.over_splits`.
 
-    Columns: ``variant``, ``dataset``, ``model``, ``sigma``, ``k``; ``value``, ``low``, ``high``,
-    ``deviation``, ``n_splits``, see `_tables.over_splits`; ``tied``, share of the rows in which
-    another feature would have done as well in place k; for saved_models of single trees
-    ``precision_low`` and ``precision_high``: the published share less and more the share of the
-    rows whose first k features single precision changes, both by index. If precision is all that
-    differs, the share in double precision lies between them.
+    ``tied`` is the share of the rows in which another feature would have done as well in place k.
+    ``precision_low`` and ``precision_high``, for saved_models of single trees: the published share
+    less and more the share of the rows whose first k features single precision changes, both by
+    index. If precision is all that differs, the share in double precision lies between them.
     """
     sigmas = {ranking: sigma for sigma, ranking in GREEDY.items()}
     frames = []
@@ -48,39 +45,30 @@ _KEYS = ["variant", "dataset", "model", "sigma", "k"]
 def _by_precision(table, changes):
     """Range of the shares of saved single trees: the published ones and what precision changes."""
     is_single = changes["ranking"].str.startswith("greedy_single_")
-    is_single &= changes["variant"] == "single"
-    changed = changes[is_single & (changes["quantity"] == "set")]
+    is_single &= (changes["variant"] == "single") & (changes["quantity"] == "set")
+    changed = changes[is_single].rename(columns={"data": "dataset", "value": "changed"})
     changed = changed.assign(sigma=changed["ranking"].str.split("sigma").str[1].astype(float))
-    changed = changed.rename(columns={"data": "dataset", "value": "changed"})
-    changed = changed[["dataset", "model", "sigma", "k", "changed"]]
+    changed = changed[[*_KEYS[1:], "changed"]]
     rows = table[table["variant"] == PUBLISHED].merge(changed, on=_KEYS[1:])
-    return pd.DataFrame(
-        {
-            **rows[_KEYS].assign(variant=SAVED),
-            "precision_low": np.maximum(rows["value"] - rows["changed"], 0),
-            "precision_high": np.minimum(rows["value"] + rows["changed"], 1),
-        }
-    )
+    low = np.maximum(rows["value"] - rows["changed"], 0)
+    high = np.minimum(rows["value"] + rows["changed"], 1)
+    return rows[_KEYS].assign(variant=SAVED, precision_low=low, precision_high=high)
 
 
 def statements(table):
     """s08: how the shares change; s09: the single trees' top feature; s17: the two differ."""
     for variant, rows in table.groupby("variant", sort=False):
         by_model = rows.pivot(index=["dataset", "sigma", "k"], columns="model", values="value")
-        falls = np.diff(_cube(rows, "k"), axis=1).ravel() < 0
-        rises = np.diff(_cube(rows, "sigma"), axis=1).ravel() > 0
+        is_lower = (by_model["bigger"] < by_model["single"]).to_numpy()
         for varied, measured, holds in (
-            ("k", "steps of k at which the share falls", falls),
-            ("sigma", "steps of sigma at which the share rises", rises),
-            ("model", "settings in which it is lower for the bigger model", _lower(by_model)),
+            ("k", "steps of k at which the share falls", _steps(rows, "k") < 0),
+            ("sigma", "steps of sigma at which the share rises", _steps(rows, "sigma") > 0),
+            ("model", "settings in which it is lower for the bigger model", is_lower),
         ):
-            options = {"reading": USUALLY, "possible": SHARE}
-            yield share_finding("s08", f"{variant}, {varied}", measured, holds, **options)
+            yield share_finding("s08", f"{variant}, {varied}", measured, holds, reading=USUALLY)
         top = rows[(rows["model"] == "single") & (rows["k"] == 1)]["value"].max()
-        measured = "largest share of rows with the same top feature, single trees"
-        yield finding(
-            "s09", variant, measured, top, TOP_FEATURE, "at most", basis="printed", possible=SHARE
-        )
+        place = ("s09", variant, "largest share of rows with the same top feature, single trees")
+        yield finding(*place, top, TOP_FEATURE, basis="printed", possible=SHARE)
         yield from _deviation(variant, rows)
 
 
@@ -88,8 +76,8 @@ def _deviation(variant, rows):
     """s17: most first features differ, and the more the smaller the noise, for each model."""
     top = rows[rows["k"] == 1].pivot(index=["dataset", "model"], columns="sigma", values="value")
     measured = "mean share of rows with the same top feature, over data sets, models and sigma"
-    options = {"reading": DIFFER, "possible": SHARE}
-    yield finding("s17", f"{variant}, differ", measured, top.to_numpy().mean(), 0.5, **options)
+    place = ("s17", f"{variant}, differ", measured)
+    yield finding(*place, top.to_numpy().mean(), 0.5, reading=DIFFER, possible=SHARE)
     wider = top[max(top.columns)] - top[min(top.columns)]
     measured = "smallest rise of that share from sigma 0.1 to 1, over data sets and models"
     options = {"reading": CLEARER, "possible": (-1, 1)}
@@ -110,11 +98,8 @@ def _rises_by_precision(rows):
     return (least[wide] - most[narrow]).min(), (most[wide] - least[narrow]).min()
 
 
-def _lower(by_model):
-    return (by_model["bigger"] < by_model["single"]).to_numpy()
-
-
-def _cube(rows, along):
-    """Values by setting (rows) and by `along` (columns, rising)."""
+def _steps(rows, along):
+    """Differences of the values of a setting from each value of `along` to the next."""
     other_keys = [name for name in ("dataset", "model", "sigma", "k") if name != along]
-    return rows.pivot(index=other_keys, columns=along, values="value").sort_index(axis=1).to_numpy()
+    values = rows.pivot(index=other_keys, columns=along, values="value").sort_index(axis=1)
+    return np.diff(values.to_numpy(), axis=1).ravel()

@@ -1,10 +1,9 @@
 """Theorem 0.1: PG2 exactly, in quadratic time, for any independent noise; Algorithm 1 as printed.
 
 Exactness is held against an enumeration and against sampling, on small ensembles. The cost is the
-number of operations of our algorithm: with more trees, with deeper ones, and for all sets of a
-ranking. How seconds grow is in `timings`. Two sentences of the paper on its method are judged here
-as well: that effects cancel without the square, and that quasi-random points lose some of their low
-discrepancy on their way to normal noise.
+number of operations of our algorithm; seconds are in `timings`. Two sentences on the method are
+judged as well: that effects cancel without the square, and that quasi-random points lose some of
+their low discrepancy on their way to normal noise.
 """
 
 import statistics
@@ -44,8 +43,6 @@ DEPTHS, TREES_OF_DEPTHS, SIGMA = (4, 5, 6, 7, 8, 9, 10), 10, 0.3
 # so many.
 POWER, HALF_DIGIT, LAST = 2, 0.05, 5
 _ALGORITHM = "Algorithm 1"
-_PARTS = ("exactness", "sampling", "invalid", "operations", "exponent", "algorithm")
-_PARTS += ("cancellation", "discrepancy")
 # A signed gap that is nearly cancelled, as a part of the root of PG2; and the samples of a row's.
 # If all cancelled, the mean of so many would be a fiftieth of that root by chance.
 CANCELLED, SIGNED_DRAWS = 0.1, 2500
@@ -60,15 +57,13 @@ def compute(
 ) -> pd.DataFrame:
     """Errors, z-scores, counts of operations.
 
-    Columns: ``part``, ``value``, and by part: ``exactness`` (relative error, ``gap``, ``sigma``,
-    ``noise``), ``sampling`` (z-score), ``invalid`` (number of ``n`` gaps that are negative or NaN),
-    ``operations`` (mean of a pair; ``growth``: of ``trees``, ``depth`` or, for all d sets of a
-    ranking, ``PGI2``; ``size``, ``n_nodes``), ``exponent`` (of operations in nodes; ``low`` and
-    ``high`` if one of the rows is left out), ``algorithm`` (share of NaN, ``size``, ``quantity``),
+    ``value`` by ``part``: ``exactness`` (relative error), ``sampling`` (z-score), ``invalid``
+    (number of ``n`` gaps that are negative or NaN), ``operations`` (mean of a pair; ``growth``: of
+    ``trees``, ``depth`` or, for all d sets of a ranking, ``PGI2``), ``exponent`` (of operations in
+    nodes; ``low`` and ``high`` if one of the rows is left out), ``algorithm`` (share of NaN),
     ``cancellation`` (absolute mean of the signed gap over the root of PG2, of each of ten times
     `rows` rows, for the feature with the largest PG2), ``discrepancy`` (of ``n`` quasi-random
-    points before and after the transformation to normal noise, and of pseudo-random ones;
-    ``quantity``).
+    points before and after the transformation to normal noise, and of pseudo-random ones).
     """
     rng = np.random.default_rng(2025)
     kinds = [_noises.KINDS[i % len(_noises.KINDS)] for i in range(cases)]
@@ -207,9 +202,9 @@ def draw(table):
 def _draw_cost(axis, table, growth):
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    exponents = table[(table["part"] == "exponent") & (table["growth"] == growth)]
-    exponents = exponents.set_index("size")["value"]
-    cost = table[(table["part"] == "operations") & (table["growth"] == growth)]
+    rows = table[table["growth"] == growth]
+    exponents = rows[rows["part"] == "exponent"].set_index("size")["value"]
+    cost = rows[rows["part"] == "operations"]
     for size, color, marker in zip(SIZES, ("blue", "orange", "green"), "os^", strict=True):
         rows_of_size = cost[cost["size"] == size]
         style = {"marker": marker, "ms": 4, "color": COLORS[color]}
@@ -221,8 +216,7 @@ def _draw_cost(axis, table, growth):
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set_xlabel("nodes of the ensemble")
-    axis.set_ylabel("operations for a pair, mean")
+    axis.set(xlabel="nodes of the ensemble", ylabel="operations for a pair, mean")
     axis.set_title(f"Cost with {_GROWTHS[growth]}")
     axis.legend(loc="upper left")
 
@@ -236,22 +230,19 @@ _NOISE_COLORS = dict(
 _LEAST_GAP, _LEAST_ERROR = 1e-20, 1e-17
 
 
-def _limit(axis, value, words):
+def _limit(axis, value):
     axis.axhline(value, color=COLORS["black"], lw=0.8, ls=":")
-    style = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-    axis.annotate(words, (0.01, value), xytext=(0, 2), fontsize=7.5, color="0.3", **style)
+    style = {"xycoords": ("axes fraction", "data"), "fontsize": 7.5, "color": "0.3"}
+    panels.note(axis, "limit of the statement", (0.01, value), (0, 2), **style)
 
 
 def _draw_exactness(axis, exactness):
     for (noise, color), marker in zip(_NOISE_COLORS.items(), "os^vDP", strict=True):
         rows_of_noise = exactness[exactness["noise"] == noise]
-        style = {"marker": marker, "ms": 3, "ls": "", "color": COLORS[color]}
-        gap, error = (
-            rows_of_noise["gap"].clip(lower=_LEAST_GAP),
-            rows_of_noise["value"].clip(lower=_LEAST_ERROR),
-        )
-        axis.loglog(gap, error, label=noise, **style)
-    _limit(axis, ROUNDING, "limit of the statement")
+        style = {"marker": marker, "ms": 3, "ls": "", "color": COLORS[color], "label": noise}
+        gap = rows_of_noise["gap"].clip(lower=_LEAST_GAP)
+        axis.loglog(gap, rows_of_noise["value"].clip(lower=_LEAST_ERROR), **style)
+    _limit(axis, ROUNDING)
     axis.set_ylim(top=1e-10)
     axis.set_xlabel("PG$^2$ by enumeration (squared units of the target; least at $10^{-20}$)")
     axis.set_ylabel("relative error (0 at $10^{-17}$)")
@@ -266,7 +257,7 @@ def _draw_sampling(axis, sampling):
         axis.plot(spread, z, "o", ms=3, color=COLORS[color])
     limit = _largest_z(max(len(sampling), 1))
     for sign in (-1, 1):
-        _limit(axis, sign * limit, "limit of the statement")
+        _limit(axis, sign * limit)
     axis.set_ylim(-limit - 1, limit + 1)
     words = [kind.replace(" by ", "\nby ") for kind in _NOISE_COLORS]
     axis.set_xticks(range(len(words)), words, fontsize=8)
@@ -283,55 +274,52 @@ def statements(table):
     """s01: exact and quadratic; s04: stable, ours and as printed; s28: any independent noise; s36,
     s37: what the square is for, and the transformation of quasi-random points.
     """
-    parts = {name: table[table["part"] == name] for name in _PARTS}
-    for noise, rows in parts["exactness"].groupby("noise", sort=False):
+    parts = {name: rows for name, rows in table.groupby("part")}
+    exactness, sampling, invalid = (parts[name] for name in ("exactness", "sampling", "invalid"))
+    largest_error = "largest relative error against enumeration"
+    for noise, rows in exactness.groupby("noise", sort=False):
         statement = "s01" if noise == _noises.NORMAL else "s28"
-        measured = f"largest relative error against enumeration, {len(rows)} ensembles"
-        place = (statement, f"equality, {noise}", measured, rows["value"].max())
-        yield finding(*place, ROUNDING, possible=NOT_NEGATIVE)
-    is_normal = parts["sampling"]["noise"] == _noises.NORMAL
+        place = (statement, f"equality, {noise}", f"{largest_error}, {len(rows)} ensembles")
+        yield finding(*place, rows["value"].max(), ROUNDING, possible=NOT_NEGATIVE)
+    is_normal = sampling["noise"] == _noises.NORMAL
     reason = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
     options = {"basis": "monte-carlo", "reason": reason, "possible": NOT_NEGATIVE}
     for statement, chosen in (("s01", is_normal), ("s28", ~is_normal)):
-        z = parts["sampling"].loc[chosen, "value"].abs()
+        z = sampling.loc[chosen, "value"].abs()
         if len(z):
-            measured = f"largest |z| of {len(z)} samplings"
-            yield finding(statement, "sampling", measured, z.max(), _largest_z(len(z)), **options)
+            place = (statement, "sampling", f"largest |z| of {len(z)} samplings", z.max())
+            yield finding(*place, _largest_z(len(z)), **options)
     reason = "half a unit of the first decimal of the stated power; the interval is the range if "
     reason += "one row is left out"
     measured = f"exponent of operations in nodes, largest {LAST} ensembles"
     exponents = parts["exponent"]
     for row in exponents[exponents["size"] == SIZES[-1]].to_dict("records"):  # all features
         name = f"operations, {_GROWTHS[row['growth']]}, all features"
-        options = {"reason": reason, "interval": (row["low"], row["high"])}
+        options = {"interval": (row["low"], row["high"]), "possible": NOT_NEGATIVE}
         place = ("s01", name, measured, row["value"], POWER + HALF_DIGIT)
-        yield finding(*place, possible=NOT_NEGATIVE, **options)
+        yield finding(*place, reason=reason, **options)
     yield from _bounded(parts["operations"])
-    invalid, error = parts["invalid"], parts["exactness"]["value"].max()
     n_gaps = invalid["n"].sum()
-    measured = f"negative or NaN gaps of {n_gaps:.0f}"
-    yield finding("s04", "values", measured, invalid["value"].sum(), 0, possible=counts(n_gaps))
-    measured = "largest relative error against enumeration, any noise"
-    yield finding("s04", "equality", measured, error, ROUNDING, possible=NOT_NEGATIVE)
+    place = ("s04", "values", f"negative or NaN gaps of {n_gaps:.0f}")
+    yield finding(*place, invalid["value"].sum(), 0, possible=counts(n_gaps))
+    place = ("s04", "equality", f"{largest_error}, any noise", exactness["value"].max())
+    yield finding(*place, ROUNDING, possible=NOT_NEGATIVE)
     yield from _undefined(parts["algorithm"])
     yield from _of_method(parts["cancellation"], parts["discrepancy"])
 
 
 def _undefined(rows):
-    """s04: where the printed algorithm divides 0 by 0.
-
-    The fewer features are perturbed, the more factors are 0; and with l = infinity a factor is 0
-    wherever it is with l = -infinity.
-    """
+    """s04: where the printed algorithm divides 0 by 0."""
+    # The fewer features are perturbed, the more factors are 0; and with l = infinity a factor is 0
+    # wherever it is with l = -infinity.
     shares = rows.set_index(["quantity", "size"])["value"]
+    as_meant, all_features = shares[_ALGORITHM], SIZES[-1]
     for quantity, of_quantity in shares.groupby(level="quantity", sort=False):
-        as_meant = quantity == _ALGORITHM
-        low = (
-            of_quantity.xs(SIZES[-1], level="size").max() if as_meant else shares[_ALGORITHM].max()
-        )
-        high = shares.max() if as_meant else 1
+        expected = as_meant.max(), 1
+        if quantity == _ALGORITHM:
+            expected = as_meant[all_features], shares.max()
         measured = f"largest share of pairs of leaves that are 0/0 in {quantity}, |S| of 1 and 11"
-        options = {"possible": SHARE, "expected": (low, high)}
+        options = {"possible": SHARE, "expected": expected}
         yield finding("s04", quantity, measured, of_quantity.max(), 0, **options)
 
 
@@ -341,34 +329,32 @@ def _of_method(cancellation, discrepancy):
         f"share of {len(cancellation)} rows whose mean signed gap is less than {CANCELLED} of the "
         "root of PG2, feature with the largest PG2"
     )
-    share = (cancellation["value"] < CANCELLED).mean()
-    options = {"reading": '"could": in one row of a hundred at least', "possible": SHARE}
-    yield finding("s36", "most important feature", measured, share, 0.01, "at least", **options)
+    place = ("s36", "most important feature", measured)
+    share, options = (cancellation["value"] < CANCELLED).mean(), {"possible": SHARE}
+    options["reading"] = '"could": in one row of a hundred at least'
+    yield finding(*place, share, 0.01, "at least", **options)
     of_points = discrepancy.set_index("quantity")["value"]
     change = abs(of_points[_NOISE] - of_points[_UNIFORM])
     part = change / (of_points[_PSEUDO] - of_points[_UNIFORM])
     measured = "change of the discrepancy by the transformation, as a part of the way to that of "
-    measured += "pseudo-random points"
+    place = ("s37", "Halton points", f"{measured}pseudo-random points")
     reading = '"some loss": one part in a hundred of what pseudo-random points have lost'
     options = {"reading": reading, "possible": NOT_NEGATIVE, "expected": (0, NO_LOSS)}
-    yield finding("s37", "Halton points", measured, part, SOME_LOSS, "at least", **options)
+    yield finding(*place, part, SOME_LOSS, "at least", **options)
 
 
 def _bounded(operations):
-    """s01: fewer features, and each gap of a ranking, take no more operations than all features.
-
-    The operations of a smaller set may grow faster than the square, as long as the share of the
-    leaves that take part grows. They are still bounded by the square of all features.
-    """
+    """s01: fewer features, and each gap of a ranking, take no more operations than all features."""
+    # The operations of a smaller set may grow faster than the square, as long as the share of the
+    # leaves that take part grows. They are still bounded by the square of all features.
     counted = operations.set_index(["growth", "size", "n_nodes"])["value"].sort_index()
     largest = SIZES[-1]
+    reading = "the operations of all features grow with the square of the nodes at most"
+    measured = "largest ratio of operations to those of one gap of all features"
     compared = [(growth, size, 1) for growth in ("trees", "depth") for size in SIZES[:-1]]
     for growth, size, n_gaps in [*compared, ("PGI2", largest, largest)]:
         of_all = counted["trees" if growth == "PGI2" else growth, largest]
         ratios = counted[growth, size] / (n_gaps * of_all)
         name = f"|S| = {size}" if n_gaps == 1 else "each of the d gaps"
-        measured = "largest ratio of operations to those of one gap of all features"
-        name = f"operations, {_GROWTHS[growth]}, {name}"
-        reading = "the operations of all features grow with the square of the nodes at most"
-        options = {"reading": reading, "possible": NOT_NEGATIVE}
-        yield finding("s01", name, measured, ratios.max(), 1.0, **options)
+        place = ("s01", f"operations, {_GROWTHS[growth]}, {name}", measured, ratios.max())
+        yield finding(*place, 1.0, reading=reading, possible=NOT_NEGATIVE)

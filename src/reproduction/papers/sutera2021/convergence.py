@@ -53,13 +53,15 @@ def compute(
     return pd.DataFrame(measurements, columns=columns)
 
 
+def _limits(joint, X):
+    """Global MDI of infinitely many trees, and local MDI at each x."""
+    local = [theory.local_mdi_totally_randomized(joint, x) for x in X]
+    return {"global": theory.mdi_totally_randomized(joint), "local": np.array(local)}
+
+
 def _by_trees(sizes, repeats):
     X, y = led.SEGMENTS, np.arange(10)
-    joint = theory.JointDistribution.from_rows(X, y)
-    limits = {
-        "global": theory.mdi_totally_randomized(joint),
-        "local": np.array([theory.local_mdi_totally_randomized(joint, x) for x in X.astype(int)]),
-    }
+    limits = _limits(theory.JointDistribution.from_rows(X, y), X.astype(int))
     # Every forest has seeds of its own: those of one repeat share no tree.
     estimates = {(size, r): _estimates(X, y, X, size, r) for size in sizes for r in range(repeats)}
     for name, limit in limits.items():
@@ -85,10 +87,7 @@ def _by_trees(sizes, repeats):
 def _by_rows(sizes, repeats, trees, noise):
     joint = noisy_led(noise)
     X, p_x = joint.support()
-    limits = {
-        "global": theory.mdi_totally_randomized(joint),
-        "local": np.array([theory.local_mdi_totally_randomized(joint, x) for x in X]),
-    }
+    limits = _limits(joint, X)
     for size in sizes:
         for repeat in range(repeats):
             recipe = {"dataset": "led_sampled", "n_samples": size, "noise": noise}
@@ -110,8 +109,8 @@ def noisy_led(noise) -> theory.JointDistribution:
 
 
 def _estimates(X, y, explained, trees, repeat):
-    recipe = {"estimator": "ExtraTreesClassifier", "criterion": "entropy"}
-    recipe |= {"n_estimators": trees, "max_features": 1}
+    recipe = {"estimator": "ExtraTreesClassifier", "criterion": "entropy", "max_features": 1}
+    recipe["n_estimators"] = trees
     forest = to_forest(models.fit(recipe, X, y, repeat))
     local = local_mdi.attribute(forest, np.asarray(explained, float)).values[:, :, 0]
     return {"global": mdi.mdi(forest).values, "local": local}
@@ -135,8 +134,8 @@ def draw(table):
             x = by_size.index * (0.96 if measure == "global" else 1.04)
             axis.loglog(x, by_size["mean"], marker=marker, ms=4, label=label, **style)
             axis.vlines(x, by_size["min"], by_size["max"], **style)
-            expected = table[(table["part"] == "expected") & (table["measure"] == measure)]
             if part == "trees":
+                expected = table[(table["part"] == "expected") & (table["measure"] == measure)]
                 label = "by the variance between trees" if measure == "local" else None
                 style = {"ls": ":", "color": "0.2", "lw": 1, "label": label}
                 axis.loglog(expected["size"], expected["value"], **style)
@@ -165,9 +164,8 @@ def _cells(axis, table):
         style = {"ms": 2.5, "color": color, "label": f"{feature}"}
         axis.plot(rows["size"] * shift, rows["value"], marker, **style)
     axis.axhline(0, color="0.3", lw=0.8)
-    axis.set_xscale("log")
-    axis.set(title="Led, ten rows: every segment", xlabel="trees")
-    axis.set_ylabel("global MDI - Eq. 4 (bits)")
+    axis.set(xscale="log", xlabel="trees", ylabel="global MDI - Eq. 4 (bits)")
+    axis.set_title("Led, ten rows: every segment")
     style = {"title": "segment; bands: 1 and 2 standard errors", "loc": "upper right", "ncols": 7}
     style |= {"fontsize": 7, "title_fontsize": 7, "handletextpad": 0, "columnspacing": 0.6}
     axis.legend(**style)
@@ -175,20 +173,22 @@ def _cells(axis, table):
 
 def statements(table):
     """s46: the mean of the forests is the limit, and errors fall with trees and rows."""
+    four = {"basis": "monte-carlo", "reason": "four standard errors, by the spread over forests"}
     for measure, (label, _, _) in _MEASURES.items():
         rows = table[table["measure"] == measure]
         (bias,) = rows[rows["part"] == "bias"]["value"]
         measured = "largest difference of the mean over forests and the limit, in standard errors"
-        options = {"basis": "monte-carlo", "possible": (0, None)}
-        options["reason"] = "four standard errors, by the spread over forests"
-        yield finding("s46", f"{label}: bias", measured, bias, _WIDE, **options)
+        place = ("s46", f"{label}: bias", measured)
+        yield finding(*place, bias, _WIDE, **four, possible=(0, None))
         for part, limit, reading in _EXPONENTS:
             value, error = _exponent(rows[rows["part"] == part])
-            measured = f"exponent of the error against the number of {part}"
-            options = {"interval": around(value, 2 * error), "possible": (-1, 1)}
-            yield finding(
-                "s46", f"{label}: {part}", measured, value, limit, reading=reading, **options
+            place = (
+                "s46",
+                f"{label}: {part}",
+                f"exponent of the error against the number of {part}",
             )
+            options = {"interval": around(value, 2 * error), "possible": (-1, 1)}
+            yield finding(*place, value, limit, reading=reading, **options)
 
 
 def _exponent(rows):

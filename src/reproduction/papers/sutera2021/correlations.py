@@ -36,8 +36,7 @@ def draw(table):
     dataset, ks = _DATASETS[table["k"].max()], sorted(table["k"].unique())
     figure, axes = panels.subplots(2, 3, figsize=(9, 5.8), sharex=True, sharey="row")
     for row, correlation in zip(axes, ("pearson", "spearman"), strict=True):
-        rows_of_correlation = table[table["correlation"] == correlation]
-        cells = rows_of_correlation.pivot_table(
+        cells = table[table["correlation"] == correlation].pivot_table(
             index="k", columns=["reference", "versus", "statistic"], values="value"
         )
         closest = max(_PAIRS, key=lambda pair: cells[(*pair, "mean")].mean())
@@ -82,10 +81,9 @@ def statements(table):
             options = {"reading": CLOSE_TO_1, "possible": (-1, 1)}
             options["expected"] = expected if smallest < bound else None
             yield finding(*place, smallest, bound, "at least", **options)
-        options = {"reading": _SEEN, "possible": (0, 2)}
-        measured = "largest change of a pair's range over K"
+        place = ("s18", variant, "largest change of a pair's range over K")
         change = (widths.max() - widths.min()).max()
-        yield finding("s18", variant, measured, change, 0.05, "at least", **options)
+        yield finding(*place, change, 0.05, "at least", reading=_SEEN, possible=(0, 2))
         lead = _lead(means).min()
         options = {"basis": "printed", "possible": (-2, 2)}
         if dataset == "led" and lead < 0:
@@ -96,11 +94,9 @@ def statements(table):
 
 
 def _smallest_mean(dataset, correlation, means):
-    """Where the smallest mean is expected if it is not close to 1.
-
-    On led near that of infinitely many trees. On digits at or below that of K = 1, which table 4
-    prints for signed scores.
-    """
+    """Where the smallest mean is expected if it is not close to 1."""
+    # On led near that of infinitely many trees. On digits at or below that of K = 1, which table 4
+    # prints for signed scores.
     if dataset == "led":
         return around(_means_of_limit(correlation, means.index).min().min(), led_shares.NEAR)
     return SIMILAR, means.iloc[0].min()
@@ -116,8 +112,6 @@ def _means_of_limit(correlation, ks):
     """Means over the displays of led for infinitely many trees, by K and pair."""
     rows = {}
     for k in ks:
-        of_pairs = led_shares.correlations(int(k), absolute=True)
-        rows[k] = {
-            pair: values.mean() for (kind, pair), values in of_pairs.items() if kind == correlation
-        }
+        of_limit = led_shares.correlations(int(k), absolute=True)
+        rows[k] = {pair: of_limit[correlation, pair].mean() for pair in led_shares.PAIRS}
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -51,13 +51,13 @@ DRAWS = 4000
 def compute(inputs) -> pd.DataFrame:
     """Share of samples below 0.75, by class, with every reference and every fit.
 
-    Columns: ``part`` ``class``: ``dataset``, ``fit`` (``plain``, ``balanced`` classes or
-    ``permuted`` labels), ``versus``, ``reference``, ``predicted`` (number of the class), ``prior``
-    (its probability at the roots), ``n`` samples, ``mean`` correlation (Pearson, signed scores),
-    ``below_half`` and ``value``, percent of them below 0.5 and 0.75. ``part`` ``remains``: the
-    samples of a data set below 0.75 with another reference than local MDI, over those with local
-    MDI (for a term of Gini's over those with Gini's sum), as ``value``; ``most``, if all samples
-    were; and ``low`` and ``high``, 95 % of samples drawn anew.
+    Columns: ``part`` ``class``: ``fit`` (``plain``, ``balanced`` classes or ``permuted`` labels),
+    ``predicted`` (number of the class), ``prior`` (its probability at the roots), ``n`` samples,
+    ``mean`` correlation (Pearson, signed scores), ``below_half`` and ``value``, percent of them
+    below 0.5 and 0.75. ``part`` ``remains``: the samples of a data set below 0.75 with another
+    reference than local MDI, over those with local MDI (for a term of Gini's over those with Gini's
+    sum), as ``value``; ``most``, if all samples were; and ``low`` and ``high``, 95 % of samples
+    drawn anew.
     """
     by_fit = {
         "plain": inputs["sutera2021_local/class_correlation"].query("variant == 'published'"),
@@ -92,15 +92,13 @@ def _remains(rows):
                 continue
             after = is_below[reference].to_numpy()
             # Samples drawn with replacement: counts of the four kinds of samples are multinomial.
-            kinds = np.bincount(2 * before + after, minlength=4)
-            random = np.random.default_rng(0)
-            counts = random.multinomial(len(before), kinds / len(before), size=DRAWS)
+            n, kinds = len(before), np.bincount(2 * before + after, minlength=4)
+            counts = np.random.default_rng(0).multinomial(n, kinds / n, size=DRAWS)
             shares = (counts[:, 1] + counts[:, 3]) / np.maximum(counts[:, 2] + counts[:, 3], 1)
             low, high = np.quantile(shares, [0.025, 0.975])
             key = {"part": "remains", "dataset": dataset, "fit": "plain", "versus": versus}
-            numbers = {"n": len(before), "value": after.sum() / before.sum()}
-            numbers |= {"most": len(before) / before.sum(), "low": low, "high": high}
-            yield {**key, "reference": reference, **numbers}
+            numbers = {"n": n, "value": after.sum() / before.sum(), "most": n / before.sum()}
+            yield {**key, "reference": reference, **numbers, "low": low, "high": high}
 
 
 def draw(table):
@@ -158,8 +156,9 @@ def _all_sets(axis, table):
     axis.imshow(shares, cmap="Oranges", vmin=0, vmax=100, aspect="auto")
     for line, values in enumerate(shares.to_numpy()):
         for column, value in enumerate(values):
-            style = {"color": "white" if value > 60 else "black", "fontsize": 7.5}
-            axis.text(column, line, f"{value:.1f}", ha="center", va="center", **style)
+            style = {"ha": "center", "va": "center", "fontsize": 7.5}
+            color = "white" if value > 60 else "black"
+            axis.text(column, line, f"{value:.1f}", color=color, **style)
     labels = REFERENCES.values()
     axis.set_xticks(range(len(labels)), labels, rotation=55, ha="right", rotation_mode="anchor")
     axis.set_yticks(range(len(lines)), [f"{PANELS[d]}, {VERSUS[v]}" for _, d, v in lines])
@@ -192,8 +191,7 @@ def _by_class(axis, table, dataset):
         words = REFERENCES[reference].replace("\n", " ")
         axis.barh(places, lengths, height=0.4, label=words, **style)
         for place, length in zip(places, lengths, strict=True):
-            text = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
-            axis.annotate(f"{length:.1f}", (length, place), fontsize=7, **text)
+            panels.note(axis, f"{length:.1f}", (length, place), (3, 0), va="center", fontsize=7)
     labels = []
     for fit, predicted in groups:
         key = ("local_mdi", fit, predicted)
@@ -218,21 +216,19 @@ def statements(table):
     plain = table[(table["part"] == "class") & (table["fit"] == "plain")].groupby("dataset")
     priors, n_classes = plain["prior"].max(), plain["predicted"].nunique()
     own_term = correlations.CONTROLS["own_term"]
-    for row in table[table["part"] == "remains"].itertuples():
-        if row.reference not in JUDGED:
-            continue
+    remains = table[(table["part"] == "remains") & table["reference"].isin(JUDGED)]
+    for row in remains.itertuples():
+        is_entropy = row.reference == "class_entropy"
         # Of two classes, the entropy of one against the rest is that of both.
-        identity = row.reference == "class_entropy" and n_classes[row.dataset] == 2
+        identity = is_entropy and n_classes[row.dataset] == 2
         # One class against the rest rises up to 1/2; of all classes together the entropy is nearer
         # to its maximum at the roots. The own term rises up to .37; where it is above its start
         # halfway to 1 still, most of the way to the class counts against what leads there.
         prior = priors[row.dataset]
-        predicted = row.reference == "class_entropy" or own_term((1 + prior) / 2) > own_term(prior)
-        variant = f"{row.dataset}, {VERSUS[row.versus]}"
-        variant += ", own term" if row.reference == "own_term" else ""
-        measured = (
-            f"samples below {SIMILAR:g} by {JUDGED[row.reference]}, a share of those by local MDI"
-        )
+        predicted = is_entropy or own_term((1 + prior) / 2) > own_term(prior)
+        variant = f"{row.dataset}, {VERSUS[row.versus]}{'' if is_entropy else ', own term'}"
+        words, of_local = f"samples below {SIMILAR:g} by", "a share of those by local MDI"
+        measured = f"{words} {JUDGED[row.reference]}, {of_local}"
         options = {"reading": _MOST, "interval": (row.low, row.high), "possible": (0, row.most)}
         options["expected"] = (1, 1 if identity else row.most) if predicted else None
         yield finding("s44", variant, measured, row.value, 0.5, identity=identity, **options)

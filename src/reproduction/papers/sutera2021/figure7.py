@@ -5,7 +5,7 @@ import pandas as pd
 
 from reproduction import claims
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding, printed
+from reproduction.papers import around, finding, printed
 
 PANELS = {
     "led": "Led",
@@ -62,18 +62,17 @@ def draw(table):
         for threshold in (SIMILAR, CLOSE):
             if threshold >= low:
                 axis.axhline(threshold, color="0.5", linewidth=0.8, linestyle="--", zorder=1)
-                text_style = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
-                axis.annotate(f"{threshold:g}", (100, threshold), fontsize=7, **text_style)
+                place = (100, threshold)
+                panels.note(axis, f"{threshold:g}", place, (3, 0), va="center", fontsize=7)
         n = panel["rank"].max() + 1 if len(panel) else 0
-        axis.set_title(f"{title} ({n:.0f} samples)")
-        axis.set_xlim(0, 100)
+        axis.set(title=f"{title} ({n:.0f} samples)", xlim=(0, 100))
     for axis in axes[1]:
         axis.set_xlabel("samples, sorted (%)")
     for axis in axes[:, 0]:
         axis.set_ylabel("correlation with local MDI")
     panels.letter(axes)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    lines = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside lower center", ncols=4)
     figure.suptitle(
         "Correlation of local MDI with Saabas and TreeSHAP of the predicted class, signed scores; "
         "extra-trees, K = 1,\nrandom_state 0; dashed: the bounds of table 4. Scales differ.",
@@ -89,19 +88,19 @@ def statements(table):
     between 0.6 and 9.7 % of the samples of four data sets do not reach 0.75.
     """
     rows = table[(table["variant"] == "published") & (table["correlation"] == "pearson")]
+    outside_of = (
+        f"how far the share of samples below {SIMILAR:g} (Pearson) is outside {LEAST:g} to "
+        f"{MOST:g} %, the larger of two measures (%)"
+    )
     for dataset in PANELS:
         of_set = rows[rows["dataset"] == dataset].groupby("versus", sort=False)["value"]
         low = 100 * of_set.agg(lambda values: (values < SIMILAR).mean())
         # Both ends of the range in one number.
         outside = max(LEAST - low.min(), low.max() - MOST, 0)
-        measured = (
-            f"how far the share of samples below {SIMILAR:g} (Pearson) is outside {LEAST:g} to "
-            f"{MOST:g} %, the larger of two measures (%)"
-        )
         options = {"reading": _UNCORRELATED, "possible": (0, 100 - MOST)}
         # On led no sample can disagree.
         options["expected"] = (LEAST, LEAST) if dataset.startswith("led") else None
-        yield finding("s21", dataset, measured, outside, 0.0, **options)
+        yield finding("s21", dataset, outside_of, outside, 0.0, **options)
         for bound in (SIMILAR, CLOSE):
             share = 100 * of_set.agg(lambda values, b=bound: (values >= b).mean()).min()
             measured = f"smaller share of samples at {bound:g} or more, of two measures (%)"
@@ -116,7 +115,5 @@ def _printed(dataset, bound):
     """The smaller share at a bound (Pearson) that table 4 prints, up to its last digit."""
     place = {"dataset": dataset, "correlation": "pearson", "statistic": f"frac>={bound:g}"}
     cells = printed("sutera2021", "table4")
-    shares = {text for cell, text in cells if place.items() <= cell.items()}
-    smaller = min(shares, key=float)
-    half_unit = claims.half_unit(smaller)
-    return float(smaller) - half_unit, float(smaller) + half_unit
+    smaller = min((text for cell, text in cells if place.items() <= cell.items()), key=float)
+    return around(float(smaller), claims.half_unit(smaller))

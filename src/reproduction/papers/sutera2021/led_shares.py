@@ -38,7 +38,7 @@ _TITLES = {
 # "Very similar", "very close": a tenth of the mean share of a segment.
 _CLOSE = 0.1 / 7
 _CLOSE_REASON = "a tenth of the mean share of a segment, 1/7, is hard to see on the figure's axis"
-# A million times the rounding of sums of some hundred float64.
+# Of sums of some hundred float64.
 _NOT_ROUNDING = 1e-6
 _NOT_ROUNDING_REASON = "a million times what rounding makes of 0 here: this or more is not 0"
 
@@ -72,14 +72,16 @@ def limit(k) -> dict[str, np.ndarray]:
     """Shares of the segments for infinitely many trees, by measure."""
     X, y = led.SEGMENTS, np.arange(10)
     forest, predicted = _limit_forest(k)
+
+    def mean(values):
+        return np.abs(values[predicted]).mean(axis=0)
+
     scores = {
         "mdi": forest.mdi(),
         "sage": sage(forest, X, y, _cross_entropy),
         "sage_mse": sage(forest, X, y, _squared_error),
-        "tree_shap": np.abs(forest.tree_shap(X)[predicted]).mean(axis=0),
-        "tree_shap_interventional": np.abs(forest.tree_shap_interventional(X, X)[predicted]).mean(
-            axis=0
-        ),
+        "tree_shap": mean(forest.tree_shap(X)),
+        "tree_shap_interventional": mean(forest.tree_shap_interventional(X, X)),
     }
     return {name: values / np.abs(values).sum() for name, values in scores.items()}
 
@@ -98,12 +100,11 @@ def correlations(k, absolute) -> dict:
     }
     # Equal scores may differ by a rounding, which would give them different ranks.
     scores = {n: (np.abs(v) if absolute else v).round(12) for n, v in scores.items()}
+    by_pair = {pair: row_correlations(*(scores[n] for n in pair)) for pair in PAIRS}
     return {
         (name, pair): values
-        for pair in PAIRS
-        for name, values in zip(
-            CORRELATIONS, row_correlations(*(scores[n] for n in pair)), strict=True
-        )
+        for pair, both in by_pair.items()
+        for name, values in zip(CORRELATIONS, both, strict=True)
     }
 
 
@@ -157,8 +158,7 @@ def draw(table):
         axis.set(xlim=(0.7, KS[-1] + 1.2), ylim=(0, 0.28), xticks=KS)
         for feature, place in panels.apart(ends, 0.011).items():
             axis.text(KS[-1] + 0.4, place, str(feature), color=colors[feature], va="center")
-        axis.set_title(_TITLES[measure])
-        axis.set_xlabel("K, features drawn at a node")
+        axis.set(title=_TITLES[measure], xlabel="K, features drawn at a node")
     axes[0].set_ylabel("share of the sum of absolute scores")
     panels.letter(axes)
     pictures.legend(key, colors)
@@ -179,26 +179,21 @@ def statements(table):
 
 
 def _closeness(table):
-    """s15: the shares of MDI and SAGE are close at K = 1 and above, for the forests and the limit.
-
-    And s41: they are not the same, as SAGE draws features from their marginal distribution.
-    """
+    """s15: the shares of MDI and SAGE are close; s41: not equal, as SAGE draws from marginals."""
+    close = {"reading": _CLOSE_REASON, "possible": (0, 1)}
     for source, words in (("limit", "infinitely many trees"), ("forest", "the forests")):
         rows = table[table["source"] == source]
         shares = rows.pivot_table(index=["k", "feature"], columns="measure", values="value")
         gaps = (shares["mdi"] - shares["sage"]).abs().groupby("k").max()
-        growth = gaps.iloc[1:].max() / gaps.iloc[0]
-        for variant, measured, value in (
-            ("K = 1", "largest gap between the shares", gaps.iloc[0]),
-            ("K > 1", f"the same, {growth:.2g} times that of K = 1", gaps.iloc[1:].max()),
-        ):
-            options = {"reading": _CLOSE_REASON, "possible": (0, 1)}
-            yield finding("s15", f"{words}, {variant}", measured, value, _CLOSE, **options)
+        first, others = gaps.iloc[0], gaps.iloc[1:].max()
+        place = ("s15", f"{words}, K = 1", "largest gap between the shares")
+        yield finding(*place, first, _CLOSE, **close)
+        place = ("s15", f"{words}, K > 1", f"the same, {others / first:.2g} times that of K = 1")
+        yield finding(*place, others, _CLOSE, **close)
         if source == "limit":
-            measured = "largest gap between the shares of MDI and SAGE, K = 1"
             options = {"reading": _NOT_ROUNDING_REASON, "possible": (0, 1)}
-            place = ("s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least")
-            yield finding(*place, **options)
+            place = ("s41", words, "largest gap between the shares of MDI and SAGE, K = 1")
+            yield finding(*place, first, _NOT_ROUNDING, "at least", **options)
 
 
 def _masking(limit):

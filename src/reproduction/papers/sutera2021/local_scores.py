@@ -4,6 +4,7 @@ The paper names no samples for figure 3; its notebook shows the display of 9 and
 The first ten rows of the digits data are the digits 0 to 9, those of figure 5.
 """
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -98,8 +99,8 @@ def _block(figure, table, dataset, ks):
             else:
                 pictures.pixels(axis, scores, norm)
     words = f"{_ROWS[dataset][0]}\npredicted"
-    text_style = {"xycoords": "axes fraction", "xytext": (-4, 6), "textcoords": "offset points"}
-    axes[0, 0].annotate(words, (0, 1), ha="right", va="baseline", fontsize=8, **text_style)
+    style = {"xycoords": "axes fraction", "ha": "right", "va": "baseline", "fontsize": 8}
+    panels.note(axes[0, 0], words, (0, 1), (-4, 6), **style)
     for axis, (measure, k) in zip(axes[1:, 0], rows, strict=True):
         text = f"{MEASURES[measure]}\nK = {k}"
         axis.set_ylabel(text, rotation=0, ha="right", va="center", fontsize=8)
@@ -112,9 +113,8 @@ def _norm(values, linear):
     from matplotlib import colors
 
     limit = np.ceil(20 * np.abs(values).max()) / 20
-    if linear is None:
-        return colors.Normalize(-limit, limit)
-    return colors.AsinhNorm(linear, -limit, limit)
+    of = colors.Normalize if linear is None else partial(colors.AsinhNorm, linear)
+    return of(-limit, limit)
 
 
 def _scale(figure, axes, norm, linear, place):
@@ -134,14 +134,13 @@ def _scale(figure, axes, norm, linear, place):
 
 def statements(table):
     """s42: correlations of the scores of all pairs of measures, of the samples of the figure."""
+    measured = "smallest correlation of two measures' scores of a sample, three values of K"
     for dataset, rows in table.groupby("dataset", sort=False):
         smallest = _correlations(rows).min().min()
-        expected = None
+        options = {"reading": _ALIKE, "possible": (-1, 1)}
         if dataset == "led" and smallest < SIMILAR:
             samples = rows["sample"].unique().astype(int)
-            expected = around(_smallest_of_limit(samples), led_shares.NEAR)
-        measured = "smallest correlation of two measures' scores of a sample, three values of K"
-        options = {"reading": _ALIKE, "possible": (-1, 1), "expected": expected}
+            options["expected"] = around(_smallest_of_limit(samples), led_shares.NEAR)
         yield finding("s42", dataset, measured, smallest, SIMILAR, "at least", **options)
 
 

@@ -19,18 +19,21 @@ def compute(inputs) -> pd.DataFrame:
     trees (not printed), for which monotonicity holds.
     """
     rows = {}
-    for name, p_one in PROBABILITY_OF_ONE.items():
-        p_one = np.array(p_one)
-        joint = theory.JointDistribution(np.stack([1 - p_one, p_one], axis=-1) / 4)
+    for name, joint in joints().items():
         rows[f"I({name};X1)"] = theory.information(joint, 0)
         rows[f"I({name};X2)"] = theory.information(joint, 1)
         rows[f"I({name};X1|X2)"] = theory.information(joint, 0, (1,))
         rows[f"I({name};X2|X1)"] = theory.information(joint, 1, (0,))
-        importances = {
-            "K2": theory.mdi_best_split(joint),
-            "K1": theory.mdi_totally_randomized(joint),
-        }
-        for k, values in importances.items():
-            for j, value in enumerate(values, start=1):
+        for k, mdi in (("K2", theory.mdi_best_split), ("K1", theory.mdi_totally_randomized)):
+            for j, value in enumerate(mdi(joint), start=1):
                 rows[f"Imp_{k}_{name}(X{j})"] = value
     return pd.DataFrame({"quantity": rows.keys(), "value": rows.values()})
+
+
+def joints() -> dict[str, theory.JointDistribution]:
+    """The distribution of each output with the inputs."""
+    tables = {
+        name: np.stack([1 - np.array(p), np.array(p)], axis=-1) / 4
+        for name, p in PROBABILITY_OF_ONE.items()
+    }
+    return {name: theory.JointDistribution(table) for name, table in tables.items()}

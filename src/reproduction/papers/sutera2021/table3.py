@@ -11,11 +11,8 @@ def compute(inputs, recipes) -> pd.DataFrame:
     rows = []
     for name, recipe in recipes.items():
         X = datasets.load(recipe).X
-        quantities = {
-            "samples": X.shape[0],
-            "features": X.shape[1],
-            "feature_types": feature_types(X),
-        }
+        sizes = dict(zip(("samples", "features"), X.shape, strict=True))
+        quantities = {**sizes, "feature_types": feature_types(X)}
         rows += [{"dataset": name, "quantity": q, "value": v} for q, v in quantities.items()]
     return pd.DataFrame(rows)
 
@@ -25,6 +22,5 @@ def feature_types(X) -> str:
     if np.isin(X, (0, 1)).all():
         return "Binary"
     is_integer = (X == np.round(X)).all(axis=0)
-    return ", ".join(
-        n for n, any_ in (("Integer", is_integer.any()), ("Real", not is_integer.all())) if any_
-    )
+    present = {"Integer": is_integer.any(), "Real": not is_integer.all()}
+    return ", ".join(name for name, is_present in present.items() if is_present)

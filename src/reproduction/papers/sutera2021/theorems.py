@@ -5,11 +5,12 @@ Most are checked by enumeration on random discrete distributions, some on built 
 """
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from reproduction import models, theory
+from reproduction import models, storage, theory
 from reproduction.datasets import led, scikit_learn
 from reproduction.papers import finding
 from reproduction.papers.sutera2021 import table1, table2
@@ -23,83 +24,14 @@ ROUNDING = 1e-12
 MARGIN = 1e-6
 _MARGIN_REASON = "a million times what rounding makes of 0 here: this or more is not 0"
 
-# (statement, quantity): how the cases are reduced to a value, and if it is judged the limit and the
-# variant of the finding that it decides.
-# "max" and "sum" must be at most the limit, "min" and "mean" at least.
+# Each quantity: how its cases are reduced to a value, and if it is judged the limit and the variant
+# of the finding that it decides; the first of a finding says what is measured. "max" and "sum" must
+# be at most the limit, "min" and "mean" at least. The limits of one finding are of one kind.
 QUANTITIES = {
-    ("s01", "Eq. 4 - Shapley value"): ("max", ROUNDING, "stated"),
-    ("s01", "infinite forest - Eq. 4"): ("max", ROUNDING, "stated"),
-    ("s02", "sum - I(Y;V)"): ("max", ROUNDING, "stated"),
-    ("s03", "Eq. 10 - Shapley value"): ("max", ROUNDING, "stated"),
-    ("s03", "infinite forest - Eq. 10"): ("max", ROUNDING, "stated"),
-    ("s04", "unbagged: mean of local - global MDI, relative"): ("max", ROUNDING, "stated"),
-    ("s04", "bagged: mean of local - global MDI, relative"): ("min", MARGIN, "bagged"),
-    ("s05", "Eq. 11"): ("max", ROUNDING, "stated"),
-    ("s05", "Eq. 12"): ("max", ROUNDING, "stated"),
-    ("s06", "disagreements"): ("sum", 0.0, "stated"),
-    ("s06", "relevant, yet irrelevant at some x"): ("sum", None, None),
-    ("s07", "local MDI where locally irrelevant"): ("max", ROUNDING, "stated"),
-    ("s07", "converse: local MDI, built"): ("max", ROUNDING, "stated"),
-    ("s07", "converse: change of P(Y), built"): ("min", MARGIN, "converse"),
-    ("s08", "largest local MDI of a relevant input"): ("min", MARGIN, "stated"),
-    ("s09", "sum - I(Y;V), every K"): ("max", ROUNDING, "stated"),
-    ("s09", "sum - v_loc(V;x), every K"): ("max", ROUNDING, "stated"),
-    ("s09", "MDI of null players, every K"): ("max", ROUNDING, "stated"),
-    ("s09", "local MDI of local null players, every K"): ("max", ROUNDING, "stated"),
-    ("s10", "example 1: condition of monotonicity holds by"): ("min", MARGIN, "stated"),
-    ("s10", "example 1: monotonicity fails by"): ("min", MARGIN, "stated"),
-    ("s10", "symmetric inputs: difference of v, built"): ("max", ROUNDING, "premise"),
-    ("s10", "symmetric inputs: MDI differs for K=1, built"): ("max", ROUNDING, "premise"),
-    ("s10", "symmetric inputs: MDI differs for K=2 and 3, built"): ("min", MARGIN, "stated"),
-    ("s11", "MDI of a strongly relevant input, every K"): ("min", MARGIN, "stated"),
-    ("s12", "example 2: -Imp(X1,0)"): ("min", MARGIN, "example 2"),
-    ("s12", "share of negative cells"): ("mean", MARGIN, "random distributions"),
-    ("s13", "SAGE / ln 2 - Eq. 4, led"): ("max", ROUNDING, "stated"),
-    ("s13", "SAGE / ln 2 - Eq. 4, random"): ("max", ROUNDING, "stated"),
-    ("s14", "Saabas - Shapley value, led"): ("max", ROUNDING, "stated"),
-    ("s14", "Saabas - Shapley value, random"): ("max", ROUNDING, "stated"),
-    ("s24", "largest error of s01 to s09"): ("max", ROUNDING, "stated"),
-    ("s24", "regression forests: mean of local - global MDI, relative"): (
-        "max",
-        ROUNDING,
-        "stated",
-    ),
-    # Two sentences of appendix F that do not hold; see `_appendix_f`.
-    ("s24", "MDI of a relevant input, built"): ("min", MARGIN, "irrelevance by the variance"),
-    ("s24", "footnote 9: change of H(Y) where P(Y) changes, built"): ("min", MARGIN, "footnote 9"),
-    ("s25", "smallest marginal contribution"): ("min", -ROUNDING, "stated"),
-    ("s26", "MDI of a relevant input, K = 1"): ("min", MARGIN, "stated"),
-    ("s27", "v of symmetric inputs"): ("max", ROUNDING, "stated"),
-    ("s27", "MDI of symmetric inputs"): ("max", ROUNDING, "stated"),
-    ("s28", "v_loc of symmetric inputs"): ("max", ROUNDING, "stated"),
-    ("s28", "local MDI of symmetric inputs"): ("max", ROUNDING, "stated"),
-    ("s29", "lead in MDI"): ("min", -ROUNDING, "stated"),
-    ("s30", "lead in local MDI"): ("min", -ROUNDING, "stated"),
-    ("s31", "mirrored inputs: difference of v, built"): ("max", ROUNDING, "premise"),
-    ("s31", "mirrored inputs: difference of MDI, K = 1, built"): ("max", ROUNDING, "premise"),
-    ("s31", "mirrored inputs: difference of MDI, K = 2, built"): ("min", MARGIN, "stated"),
-    ("s32", "mirrored inputs: difference of v_loc, built"): ("max", ROUNDING, "premise"),
-    ("s32", "mirrored inputs: difference of local MDI, K = 1, built"): ("max", ROUNDING, "premise"),
-    ("s32", "mirrored inputs: difference of local MDI, K = 2, built"): ("min", MARGIN, "stated"),
-    ("s33", "noisy copy: MDI, K = 2, built"): ("max", ROUNDING, "stated"),
-    ("s33", "noisy copy: MDI, K = 1, built"): ("min", MARGIN, "premise"),
-    ("s34", "sum - I(Y;V), fully grown, K > 1"): ("max", ROUNDING, "fully grown"),
-    ("s34", "I(Y;V) - sum, one split short of fully grown, K > 1"): ("min", MARGIN, "not before"),
-    ("s35", "binary trees: sum - I(Y;V)"): ("max", ROUNDING, "sum, and two values"),
-    ("s35", "binary trees - Eq. 4, two values"): ("max", ROUNDING, "sum, and two values"),
-    ("s35", "binary trees - Eq. 4, three values"): ("mean", MARGIN, "stated"),
-    ("s36", "sum of attributions - prediction"): ("max", ROUNDING, "stated"),
-    ("s37", "classes renamed: change of local MDI, relative"): ("max", ROUNDING, "classes"),
-    ("s37", "output doubled: change of local MDI, relative"): ("max", ROUNDING, "regression"),
-    ("s37", "output doubled: change of TreeSHAP, relative"): ("max", None, None),
-    ("s37", "classes: difference of TreeSHAP of one row"): ("max", None, None),
-    ("s40", "TreeSHAP - Shapley value of the Bayes classifier, K = 1"): ("max", None, None),
-    ("s40", "K > 1: the same, more than for K = 1"): ("min", MARGIN, "K > 1"),
-    ("s40", "two splits deep: the same, more than for fully grown"): ("min", MARGIN, "pruned"),
-    ("s45", "disagreements, X_m <= x_m and B = x_B"): ("sum", 0.0, "X_m alone"),
-    ("s45", "disagreements, X_m <= x_m and B <= x_B"): ("sum", 0.0, "all"),
+    (row["statement"], row["quantity"]): row
+    for row in storage.read_rows(Path(__file__).with_suffix(".csv"))
 }
-
+LIMITS = {"zero": 0.0, "rounding": ROUNDING, "-rounding": -ROUNDING, "margin": MARGIN}
 # Bits of the ten classes of led, rounded up; other numbers are bits of fewer classes, squares of
 # numbers of about 1, or differences of probabilities. Only s37 has larger ones, a ratio.
 _LARGEST = 4.0
@@ -117,65 +49,13 @@ EXPECTED = {
 
 # Variants that stand beside a statement: a premise, and forests that do not meet one.
 BESIDE = ("premise", "bagged")
-# (statement, variant): the name of the measured value. The limits of one are of one kind.
-FINDINGS = {
-    ("s01", "stated"): "largest error of Eq. 4 against Shapley values and forests",
-    ("s02", "stated"): "largest difference of the sum and I(Y;V)",
-    ("s03", "stated"): "largest error of Eq. 10 against Shapley values and forests",
-    ("s04", "stated"): "largest relative error of Eq. 9 without bootstrap",
-    ("s04", "bagged"): "smallest relative error of Eq. 9 with bootstrap",
-    ("s05", "stated"): "largest error of Eq. 11 and 12",
-    ("s06", "stated"): "inputs for which the two definitions disagree",
-    ("s07", "stated"): "largest local MDI where locally irrelevant, and built case",
-    ("s07", "converse"): "change of P(Y) where local MDI is 0, built case",
-    ("s08", "stated"): "smallest of the largest local MDI of a relevant input",
-    ("s09", "stated"): "largest error of a sum or a null player, every K",
-    ("s10", "stated"): "smallest failure of monotonicity and symmetry",
-    ("s10", "premise"): "asymmetry of v, and of MDI for K = 1, in the built case",
-    ("s11", "stated"): "smallest MDI of a strongly relevant input, every K",
-    ("s12", "example 2"): "least of -Imp(X1, 0), in bits",
-    ("s12", "random distributions"): "share of negative cells",
-    ("s13", "stated"): "largest difference of SAGE / ln 2 and Eq. 4",
-    ("s14", "stated"): "largest difference of Saabas and Shapley values of P(y|x_S)",
-    ("s24", "stated"): "largest error of s01 to s09, and of Eq. 9 in regression",
-    ("s24", "irrelevance by the variance"): (
-        "least variance importance of a relevant input, built case"
-    ),
-    ("s24", "footnote 9"): "change of H(Y) at an x where an input changes P(Y), built case",
-    ("s25", "stated"): "smallest marginal contribution to I(Y;S)",
-    ("s26", "stated"): "smallest MDI of a relevant input, K = 1",
-    ("s27", "stated"): "largest difference between symmetric inputs, of v and MDI, K = 1",
-    ("s28", "stated"): "the same of v_loc and local MDI",
-    ("s29", "stated"): "smallest lead in MDI where every contribution leads, K = 1",
-    ("s30", "stated"): "smallest lead in local MDI where every contribution leads, K = 1",
-    ("s31", "stated"): "difference of MDI for K = 2 of two distributions with one v",
-    ("s31", "premise"): "difference of their v, and of their MDI for K = 1",
-    ("s32", "stated"): "difference of local MDI for K = 2 of two distributions with one v_loc",
-    ("s32", "premise"): "difference of their v_loc, and of their local MDI for K = 1",
-    ("s33", "stated"): "MDI of a noisy copy, K = 2",
-    ("s33", "premise"): "MDI of a noisy copy, K = 1",
-    ("s34", "fully grown"): "largest difference of the sum and I(Y;V), K > 1",
-    ("s34", "not before"): "what is missing one split short of fully grown",
-    ("s35", "stated"): "mean difference of binary trees and Eq. 4, an input of three values",
-    ("s35", "sum, and two values"): (
-        "largest difference of the sum, and of Eq. 4 if all inputs have two values"
-    ),
-    ("s36", "stated"): "largest difference of sum and prediction, Saabas and TreeSHAP",
-    ("s37", "classes"): "change of local MDI when classes are renamed, relative",
-    ("s37", "regression"): "change of local MDI when the output is doubled, relative",
-    ("s40", "K > 1"): "smallest growth of the bias on led from K = 1",
-    ("s40", "pruned"): "growth of the bias on led from fully grown trees",
-    ("s45", "X_m alone"): "disagreements by X_m <= x_m and B = x_B",
-    ("s45", "all"): "disagreements by X_m <= x_m and B <= x_B",
-}
 
 
 def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFrame:
-    """Largest errors, counts and margins of each statement.
+    """Largest errors, counts and margins of each statement, of ``n`` cases each.
 
-    Columns: ``statement``, ``quantity``, ``impurity``, ``value``, ``n`` (cases). In units of the
-    impurity: bits, probabilities, or the square of random numbers of size 1. Differences are
-    absolute.
+    ``value`` is in units of the impurity: bits, probabilities, or the square of random numbers of
+    size 1. Differences are absolute.
     """
     cases = [*_built(), *_appendix_f(), *_led(), *_forests(), *_totals(), *_scaled()]
     cases += theory.axioms(
@@ -193,20 +73,25 @@ def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFram
 
 def statements(table: pd.DataFrame):
     """Findings that decide each statement; a statement with several of them holds if all do."""
-    by_statement = {s: rows.to_dict("records") for s, rows in table.groupby("statement")}
-    for (statement, variant), measured in FINDINGS.items():
-        rows = by_statement[statement]
-        judged = [(row["value"], *QUANTITIES[statement, row["quantity"]]) for row in rows]
-        judged = [(v, reduction, limit) for v, reduction, limit, of in judged if of == variant]
-        (kind,) = {"at most" if r in ("max", "sum") else "at least" for _, r, _ in judged}
+    values = table.groupby(["statement", "quantity"])["value"].agg(list)
+    largest_n = table.groupby("statement")["n"].max()
+    findings: dict = {}
+    for (statement, quantity), row in QUANTITIES.items():
+        if row["variant"]:
+            judged = [(value, row) for value in values.get((statement, quantity), [])]
+            findings.setdefault((statement, row["variant"]), []).extend(judged)
+    for statement, variant in sorted(findings, key=lambda key: (key[0], key[1] != "stated")):
+        judged = findings[statement, variant]
+        reductions = {row["reduction"] for _, row in judged}
+        (kind,) = {"at most" if r in ("max", "sum") else "at least" for r in reductions}
         extreme = max if kind == "at most" else min
-        value, limit = extreme(v for v, _, _ in judged), extreme(b for _, _, b in judged)
+        value, limit = extreme(v for v, _ in judged), extreme(LIMITS[r["limit"]] for _, r in judged)
         options = {"reading": _MARGIN_REASON} if limit == MARGIN else {}
-        options["beside"] = variant in BESIDE
-        is_count = any(reduction == "sum" for _, reduction, _ in judged)
-        largest = max(row["n"] for row in rows) if is_count else _LARGEST
+        largest = largest_n[statement] if "sum" in reductions else _LARGEST
         options["possible"] = (0 if kind == "at most" else -largest, largest)
         options["expected"] = EXPECTED.get((statement, variant))
+        options["beside"] = variant in BESIDE
+        measured = judged[0][1]["measured"]
         yield finding(statement, variant, measured, value, limit, kind, **options)
 
 
@@ -216,7 +101,7 @@ def _put_together(cases):
         groups.setdefault((statement, quantity, impurity), []).append(np.ravel(values))
     for (statement, quantity, impurity), arrays in groups.items():
         values = np.concatenate(arrays)
-        reduction = QUANTITIES[statement, quantity][0]
+        reduction = QUANTITIES[statement, quantity]["reduction"]
         values = np.abs(values) if reduction == "max" else values
         key = {"statement": statement, "quantity": quantity, "impurity": impurity}
         if len(values):
@@ -225,27 +110,20 @@ def _put_together(cases):
 
 def _generalized(rows, impurity):
     """Appendix F: all errors with another impurity than the entropy."""
-    errors = [
-        row
-        for row in rows
-        if row["impurity"] == impurity
-        and row["statement"] <= "s09"
-        and QUANTITIES[row["statement"], row["quantity"]][:2] == ("max", ROUNDING)
-    ]
-    return {
-        "statement": "s24",
-        "quantity": "largest error of s01 to s09",
-        "impurity": impurity,
-        "value": max(row["value"] for row in errors),
-        "n": sum(row["n"] for row in errors),
-    }
+    errors = []
+    for row in rows:
+        judged = QUANTITIES[row["statement"], row["quantity"]]
+        is_error = (judged["reduction"], judged["limit"]) == ("max", "rounding")
+        if is_error and row["impurity"] == impurity and row["statement"] <= "s09":
+            errors.append(row)
+    key = {"statement": "s24", "quantity": "largest error of s01 to s09", "impurity": impurity}
+    return {**key, "value": max(r["value"] for r in errors), "n": sum(r["n"] for r in errors)}
 
 
 def _led():
     """Statements 13, 14 and 40 on led: of binary inputs, so scikit-learn's K = 1 is the paper's."""
-    y = np.arange(10)
-    joint = theory.JointDistribution.from_rows(led.SEGMENTS, y)
-    path = theory.InfiniteForest(led.SEGMENTS, y, k=1).saabas(led.SEGMENTS)
+    joint = theory.JointDistribution.from_rows(led.SEGMENTS, np.arange(10))
+    path = theory.InfiniteForest(led.SEGMENTS, np.arange(10), k=1).saabas(led.SEGMENTS)
     games = [theory.prediction_game(joint, x) for x in led.SEGMENTS.astype(int)]
     shapley = np.array([theory.shapley_values(joint.n_features, game) for game in games])
     return [
@@ -256,11 +134,9 @@ def _led():
 
 
 def _tree_shap_of_led(shapley):
-    """Statement 40: how far TreeSHAP is from the Shapley values of the Bayes classifier.
-
-    Fully grown trees predict every digit as the Bayes classifier does. Only their predictions
-    for rows of which a part is known depend on K and on the depth.
-    """
+    """Statement 40: how far TreeSHAP is from the Shapley values of the Bayes classifier."""
+    # Fully grown trees predict every digit as the Bayes classifier does. Only their predictions
+    # for rows of which a part is known depend on K and on the depth.
     X, y = led.SEGMENTS, np.arange(10)
 
     def bias(values):
@@ -281,12 +157,7 @@ def _tree_shap_of_led(shapley):
 def _built():
     """Statements 7, 10, 12, 31 to 33 and 45 on distributions that are made for them."""
     swap = theory.swapping_input()
-    example = {
-        name: theory.JointDistribution(
-            np.stack([1 - np.array(p_one), np.array(p_one)], axis=-1) / 4
-        )
-        for name, p_one in table1.PROBABILITY_OF_ONE.items()
-    }
+    example = table1.joints()
     # X1 (j = 0) tells more about Y1 than about Y2, and X2 less, whatever else is known.
     sign = {0: 1, 1: -1}
     leads = [
@@ -317,18 +188,16 @@ def _built():
         *_mirrored(),
     ]
     rows = [(statement, quantity, "entropy", values) for statement, quantity, values in quantities]
-    for words, cumulative_others in (("B = x_B", False), ("B <= x_B", True)):
-        has_change = theory.cumulative_change(hidden, cumulative_others) > theory.relevance.EQUAL
+    for words, all_inputs in (("B = x_B", False), ("B <= x_B", True)):
+        has_change = theory.cumulative_change(hidden, all_inputs) > theory.relevance.EQUAL
         quantity = f"disagreements, X_m <= x_m and {words}"
         rows.append(("s45", quantity, "any", has_change != theory.relevant(hidden)))
     return rows
 
 
 def _mirrored():
-    """Two distributions with one game whose forests with K = 2 differ: one, and its mirror image.
-
-    X_1 and X_2 are symmetric in the game, so that their changing places leaves it alone.
-    """
+    """Two distributions with one game whose forests with K = 2 differ: one, and its mirror."""
+    # X_1 and X_2 are symmetric in the game, so that their changing places leaves it alone.
     for statement, joint, (of_game, of_forest), x in (
         ("s31", theory.symmetric_inputs(), ("v", "MDI"), None),
         ("s32", theory.locally_alike_inputs(), ("v_loc", "local MDI"), (0, 0)),
@@ -347,12 +216,10 @@ def _mirrored():
 
 
 def _appendix_f():
-    """Two sentences of appendix F that do not hold, each by one built distribution.
-
-    "The link between the irrelevance of X_m and Imp(X_m)" does not extend to the variance, because
-    a relevant input may leave mean and variance as they are. And footnote 9 does not hold: local
-    irrelevance defined by the entropy is weaker than by Definition 2.
-    """
+    """Two sentences of appendix F that do not hold, each by one built distribution."""
+    # "The link between the irrelevance of X_m and Imp(X_m)" does not extend to the variance, as a
+    # relevant input may leave mean and variance as they are. And by the entropy local irrelevance
+    # is weaker than by Definition 2, against footnote 9.
     unseen, swap = theory.equal_moments(), theory.swapping_input()
     assert theory.relevant(unseen).all() and theory.locally_relevant(swap, (1,)).all()
     local = [theory.local_mdi_totally_randomized(unseen, (x,), "variance") for x in range(2)]
@@ -396,25 +263,23 @@ def _scaled():
     flowers, wines = scikit_learn.iris(), scikit_learn.wine()
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
     fitted = [to_forest(models.fit(recipe, flowers.X, y)) for y in (flowers.y, (flowers.y + 1) % 3)]
-    local = [local_mdi.attribute(forest, flowers.X).values for forest in fitted]
     of_classes = tree_shap.attribute(fitted[0], flowers.X).values
     # The alcohol of a wine from its other properties.
     recipe = _recipe("ExtraTreesRegressor", "squared_error", False)
     X, y = wines.X[:, 1:], wines.X[:, 0]
     doubled = [to_forest(models.fit(recipe, X, scale * y)) for scale in (1, 2)]
 
-    def change(before, after):
+    def changed(measure, forests, rows):
+        before, after = (measure.attribute(forest, rows).values for forest in forests)
         return np.abs(after - before).max() / np.abs(before).max()
 
-    def changed(measure):
-        return change(*(measure.attribute(forest, X).values for forest in doubled))
-
+    renamed = changed(local_mdi, fitted, flowers.X)
     spread = np.ptp(of_classes, axis=2).max()
     words = "output doubled: change of"
     return [
-        ("s37", "classes renamed: change of local MDI, relative", "entropy", change(*local)),
-        ("s37", f"{words} local MDI, relative", "variance", changed(local_mdi)),
-        ("s37", f"{words} TreeSHAP, relative", "variance", changed(tree_shap)),
+        ("s37", "classes renamed: change of local MDI, relative", "entropy", renamed),
+        ("s37", f"{words} local MDI, relative", "variance", changed(local_mdi, doubled, X)),
+        ("s37", f"{words} TreeSHAP, relative", "variance", changed(tree_shap, doubled, X)),
         ("s37", "classes: difference of TreeSHAP of one row", "any", spread),
     ]
 
