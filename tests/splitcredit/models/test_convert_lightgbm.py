@@ -39,18 +39,6 @@ def test_without_missing_values_in_training_NaN_counts_as_0():
     np.testing.assert_array_equal(forest.predict(X), forest.predict(np.nan_to_num(X)))
 
 
-@pytest.mark.parametrize(
-    "objective",
-    ["regression_l1", "huber", "poisson", "tweedie", "gamma", "cross_entropy", "binary"],
-)
-def test_scores_of_other_objectives(objective):
-    """What the training starts from is in the first tree, in units of the score."""
-    X, _ = drawn()
-    y = np.exp(X[:, 0] / 3)
-    y = (y > 1).astype(float) if objective in ("binary", "cross_entropy") else y
-    assert conversion_error(train({"objective": objective}, X, y), X) <= EXACT
-
-
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_a_multiclass_model_without_any_split_is_converted(rounds):
     """Several trees, and none has a split: the lists of splits are blanks."""
@@ -189,21 +177,6 @@ def test_a_file_that_ends_early_is_no_shorter_model(tmp_path, end):
     path.write_text(text[: text.index(end)])
     with pytest.raises(ValueError, match=r"model in model\.txt is incomplete"):
         to_forest(path)
-
-
-def test_trees_of_one_leaf_without_their_count_are_read(tmp_path):
-    """Models that LightGBM before 4.6 saved of a class without rows."""
-    X, rng = drawn()
-    classes = {"objective": "multiclass", "num_class": 4}
-    booster = train(classes, X, rng.integers(0, 3, len(X)))
-    text = booster.model_to_string()
-    old = re.sub(r"(num_leaves=1\n(?:.*\n)*?leaf_count=)\d+\n", r"\1\n", text)
-    assert old.count("leaf_count=\n") == 3
-    (tmp_path / "old.txt").write_text(re.sub(r"tree_sizes=.*\n", "", old))
-    expected = to_forest(booster)
-    forest = to_forest(tmp_path / "old.txt")
-    assert forest.predict(X).tobytes() == expected.predict(X).tobytes()
-    assert (forest.cover[expected.feature >= 0] == expected.cover[expected.feature >= 0]).all()
 
 
 def linear(first):

