@@ -108,21 +108,6 @@ def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
     assert [part.tobytes() for part in gaps()] == of_all_rows
 
 
-def test_values_of_chunks_are_written_to_the_result_itself(case, monkeypatch):
-    """A copy of a large result takes as long as much of the work: its memory is touched twice."""
-    model, X = case
-    shared, unpatched_put = [], results.Whole.put
-
-    def noted(result, start, values):
-        shared.append(np.shares_memory(values, result.values))
-        unpatched_put(result, start, values)
-
-    monkeypatch.setattr(_chunks, "chunk_rows", lambda *_: 40)
-    monkeypatch.setattr(results.Whole, "put", noted)
-    splitcredit.explain(model, X)
-    assert shared == [True] * -(-len(X) // 40)
-
-
 def test_the_room_of_a_chunk_is_given_once_and_for_its_rows_only():
     result = results.Whole(5)
     for start, n_rows in ((0, 2), (2, 2), (4, 1)):

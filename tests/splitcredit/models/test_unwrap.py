@@ -215,7 +215,9 @@ def test_models_that_change_the_prediction_are_refused_with_the_inner_model(
     for call in (to_forest, TreeExplainer):
         with pytest.raises(TypeError, match=message):
             call(model)
-    inner = eval(f"model.{place}")  # what the message names is there
+    inner = model  # what the message names is there
+    for part in re.findall(r"\w+", place):
+        inner = inner[0] if part == "0" else getattr(inner, part)
     assert to_forest(inner).n_trees == inner.n_estimators
 
 
