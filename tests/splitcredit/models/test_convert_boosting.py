@@ -112,6 +112,14 @@ def test_a_split_without_cover_is_refused():
         summaries(left, right, np.zeros(6), np.ones(6), [0, 3, 6])
 
 
+def test_values_stand_in_the_column_of_the_class_of_their_tree():
+    """A tree of two nodes of the second class, and one node of the first."""
+    arrays = {"left": np.full(3, -1), "right": np.full(3, -1), "cover": np.ones(3)}
+    values, offsets = np.array([1.0, 2.0, 3.0]), np.array([0, 2, 3])
+    made = _nodes.summarized(arrays, values, offsets, "Mine", np.array([1, 0]), 2)
+    assert made["value"].tolist() == [[0, 1], [0, 2], [3, 0]]
+
+
 SHAP = "tree_shap"
 OWN = [(n, m) for n in BOOSTED if n.startswith("xgboost") for m in ("saabas", SHAP)]
 OWN += [(n, SHAP) for n in BOOSTED if n.startswith("lightgbm")]
