@@ -126,7 +126,7 @@ def sparse_rows():
     "model",
     [
         xgboost.XGBRegressor(n_estimators=5, max_depth=3),
-        lightgbm.LGBMRegressor(n_estimators=5, verbose=-1),
+        lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1),
         RandomForestRegressor(5, random_state=0),
     ],
 )

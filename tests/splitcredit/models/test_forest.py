@@ -269,7 +269,7 @@ def test_array_hash_goes_by_value_and_shape():
     "model",
     [
         HistGradientBoostingRegressor(max_iter=5),
-        LGBMRegressor(n_estimators=5, verbose=-1),
+        LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1),
         XGBRegressor(n_estimators=5),
     ],
     ids=["scikit-learn", "lightgbm", "xgboost"],

@@ -114,7 +114,7 @@ def test_bits_of_missing_zeros_at_splits_by_categories_have_no_meaning():
     """Former releases wrote them for sparse rows."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, (400, 4)).astype(float)
-    options = {"verbose": -1, "min_data_per_group": 5, "cat_smooth": 1}
+    options = {"verbose": -1, "min_data_per_group": 5, "cat_smooth": 1, "num_threads": 1}
     data = lightgbm.Dataset(X, (X[:, 0] == 2) * 3 + X[:, 3], categorical_feature=[0, 1])
     model = lightgbm.train(options, data, 5)
     text = re.sub(r"tree_sizes=.*\n", "", model.model_to_string())
@@ -134,7 +134,9 @@ def test_zeros_are_missing_beside_categories_without_the_category_0():
     X = np.column_stack([rng.normal(size=800), rng.integers(1, 9, 800)])
     X[rng.random(800) < 0.2] = 0
     y = X[:, 0] + 5 * np.isin(X[:, 1], [2, 5]) - 9 * (X[:, 1] == 0)
-    model = lightgbm.LGBMRegressor(n_estimators=9, verbose=-1, zero_as_missing=True, cat_smooth=1)
+    model = lightgbm.LGBMRegressor(
+        n_estimators=9, n_jobs=1, verbose=-1, zero_as_missing=True, cat_smooth=1
+    )
     model.fit(X, y, categorical_feature=[1])
     forest = to_forest(model)
     assert forest.missing_value == 0 and len(forest.categories) > 0

@@ -179,7 +179,13 @@ def test_rows_are_kept_in_the_order_of_the_features_and_not_copied():
 def test_rows_with_labels_are_kept_in_files(tmp_path):
     """Red if the rows, or their labels, are lost on the way through a file."""
     X = pd.DataFrame({"color": pd.Categorical([*"rgb", None] * 20), "size": np.arange(80.0)})
-    options = {"n_estimators": 3, "min_child_samples": 1, "min_data_per_group": 1, "verbose": -1}
+    options = {
+        "n_estimators": 3,
+        "min_child_samples": 1,
+        "min_data_per_group": 1,
+        "verbose": -1,
+        "n_jobs": 1,
+    }
     model = lightgbm.LGBMRegressor(**options).fit(X, X["color"].cat.codes + X["size"])
     splitcredit.explain(model, X).save(tmp_path / "a.npz")
     ax = Attribution.load(tmp_path / "a.npz").plot(kind="scatter", feature="color")

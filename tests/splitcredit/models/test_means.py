@@ -34,7 +34,7 @@ OTHER = ExtraTreesRegressor(7, random_state=0)
 OF_CLASSES = RandomForestClassifier(5, random_state=0)
 OTHER_CLASSES = ExtraTreesClassifier(7, random_state=0)
 OF_LIGHTGBM = {"boosting_type": "rf", "subsample": 0.6, "subsample_freq": 1, "n_estimators": 4}
-OF_LIGHTGBM |= {"verbose": -1}
+OF_LIGHTGBM |= {"verbose": -1, "n_jobs": 1}
 TWO_QUANTILES = {"quantile_alpha": [0.2, 0.8], "n_estimators": 2}
 REGRESSORS = {
     "bag": BaggingRegressor(FOREST, 3, random_state=0),
