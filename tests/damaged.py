@@ -24,9 +24,15 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 
+import lightgbm
 import numpy as np
+import skops.io
+import xgboost
+from sklearn.tree import DecisionTreeClassifier
 
 from forests import STORED
+from splitcredit import to_forest
+from splitcredit.views import command_files
 
 # Memory that reading a file may take: so many bytes, so many times the file, and for each feature.
 MEMORY = 1 << 20, 100, 200
@@ -38,22 +44,14 @@ PATIENCE = 3
 FINE = ("taken", "refused", "alike", "not read by the library, and damaged where no tree is")
 # Fields in XGBoost's JSON, in which it reads 0.0 and refuses 0.
 DECIMALS = ("split_conditions", "base_weights", "loss_changes", "sum_hessian", "weight_drop")
-# Format -> ending of its files.
-ENDINGS = {
-    "xgboost-json": ".json",
-    "xgboost-ubj": ".ubj",
-    "lightgbm": ".txt",
-    "catboost": ".json",
-    "skops": ".skops",
-    "npz": ".npz",
-}
-# Format -> the library that predicts with its files; a Forest has no other library.
-LIBRARIES = {
-    "xgboost-json": "xgboost",
-    "xgboost-ubj": "xgboost",
-    "lightgbm": "lightgbm",
-    "catboost": "catboost",
-    "skops": "skops",
+# Format -> ending of its files, and the library that predicts with them; a Forest has none.
+FORMATS = {
+    "xgboost-json": (".json", "xgboost"),
+    "xgboost-ubj": (".ubj", "xgboost"),
+    "lightgbm": (".txt", "lightgbm"),
+    "catboost": (".json", "catboost"),
+    "skops": (".skops", "skops"),
+    "npz": (".npz", None),
 }
 ODD = [0, -1, 1, 2, 7, 1.7, 0.5, 2**31, 2**63, 10**30, 1e300, "nan", "Infinity", "", "x", None]
 ODD += [True, [], {}, [1], [[0.5]], {"a": 1}]
@@ -74,8 +72,6 @@ def originals(kind) -> list[bytes]:
 
 
 def _of_installed_xgboost(categories, key):
-    import xgboost
-
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 5, (200, 3)), rng.integers(0, 3, 200)
     kinds = ["q", "q", "c" if categories else "q"]
@@ -86,16 +82,10 @@ def _of_installed_xgboost(categories, key):
 
 
 def _of_sklearn(kind):
-    from sklearn.tree import DecisionTreeClassifier
-
-    from splitcredit import to_forest
-
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 3)), rng.integers(0, 3, 100)
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     if kind == "skops":
-        import skops.io
-
         return skops.io.dumps(model)
     file = io.BytesIO()
     np.savez(file, **to_forest(model).to_arrays())
@@ -104,7 +94,8 @@ def _of_sklearn(kind):
 
 def library_is_here(kind) -> bool:
     """Whether there is a library that predicts with files of a format, and it is installed."""
-    return kind in LIBRARIES and importlib.util.find_spec(LIBRARIES[kind]) is not None
+    library = FORMATS[kind][1]
+    return library is not None and importlib.util.find_spec(library) is not None
 
 
 def damaged(kind, raw, rng) -> bytes:
@@ -198,27 +189,17 @@ def _repacked(raw, rng):
     return file.getvalue()
 
 
-def numbered(kind, number, files=None) -> bytes:
-    """The damaged file of a number, always the same."""
-    rng = np.random.default_rng(number)
-    files = originals(kind) if files is None else files
-    return damaged(kind, files[rng.integers(len(files))], rng)
-
-
 def outcome(path):
     """What reading a file ends in, in words, and the forest if it is taken; tracemalloc traces.
 
     "taken", "refused", or a fault.
     """
-    from splitcredit import to_forest
-    from splitcredit.views import command_files as _command_files
-
     forest = model = None
     before, start = tracemalloc.get_traced_memory()[0], time.process_time()
     if tracemalloc.is_tracing():
         tracemalloc.reset_peak()
     try:
-        model = _command_files.model_of(str(path))
+        model = command_files.model_of(str(path))
         forest = to_forest(model)
         words = "taken"
     except (TypeError, ValueError) as error:
@@ -289,8 +270,6 @@ def _difference(kind, forest, answer):
 
 def predict(kind):
     """Answer each line of standard input, a path and a number of features, by predictions."""
-    importlib.import_module("sklearn.tree" if kind == "skops" else LIBRARIES[kind])
-    importlib.import_module("splitcredit.views.command_files")
     for line in sys.stdin:
         path, n_features = line.rstrip("\n").split("\t")
         sys.stdout.flush()
@@ -309,8 +288,6 @@ def predict(kind):
 
 def _of_library(kind, path, X):
     if kind.startswith("xgboost"):
-        import xgboost
-
         try:
             booster = xgboost.Booster(model_file=path)
         except xgboost.core.XGBoostError as error:
@@ -321,8 +298,6 @@ def _of_library(kind, path, X):
         matrix = xgboost.DMatrix(X, **kinds, enable_categorical=True)
         return booster.predict(matrix, output_margin=True, validate_features=False)
     if kind == "lightgbm":
-        import lightgbm
-
         booster = lightgbm.Booster(model_file=path)
         scores = booster.predict(X, raw_score=True)
         averaged = "\naverage_output" in Path(path).read_text()
@@ -332,9 +307,7 @@ def _of_library(kind, path, X):
 
         model = catboost.CatBoost().load_model(path, format="json")
         return model.predict(X, prediction_type="RawFormulaVal")
-    from splitcredit.views import command_files as _command_files
-
-    return _command_files.model_of(path).predict_proba(X)
+    return command_files.model_of(path).predict_proba(X)
 
 
 def _with_decimals(path):
@@ -346,17 +319,19 @@ def _with_decimals(path):
     return bytearray(json.dumps(json.loads(Path(path).read_text(), object_hook=converted)).encode())
 
 
-def run(kind, number, n_compared, folder, first=0):
+def run(kind, number, n_compared, folder):
     """Counts of outcomes and of comparisons, the most seconds, and the most KiB of memory."""
     files, counts, taken, most, whole = originals(kind), Counter(), {}, (0.0, 0), []
+    ending = FORMATS[kind][0]
     for k, file in enumerate(files):  # which also loads and compiles what the first needs
-        path = Path(folder) / f"whole-{k}{ENDINGS[kind]}"
+        path = Path(folder) / f"whole-{k}{ending}"
         path.write_bytes(file)
         whole.append(outcome(path)[1])
     tracemalloc.start()
-    for k in range(first, first + number):
-        path = Path(folder) / f"{kind}-{k}{ENDINGS[kind]}"
-        path.write_bytes(numbered(kind, k, files))
+    for k in range(number):
+        path = Path(folder) / f"{kind}-{k}{ending}"
+        rng = np.random.default_rng(k)  # the damaged file of a number is always the same
+        path.write_bytes(damaged(kind, files[rng.integers(len(files))], rng))
         words, forest, seconds, memory = outcome(path)
         counts[words if words in FINE else f"{words}: file {k}"] += 1
         if seconds > SECONDS:
@@ -373,9 +348,8 @@ def run(kind, number, n_compared, folder, first=0):
 def main():
     """Print the counts of each format."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("formats", nargs="*", default=list(ENDINGS))
+    parser.add_argument("formats", nargs="*", default=list(FORMATS))
     parser.add_argument("--number", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--compared", type=int, default=400)
     parser.add_argument("--predict")
     given = parser.parse_args()
@@ -384,15 +358,15 @@ def main():
         return predict(given.predict)
     warnings.simplefilter("error", RuntimeWarning)
     for kind in given.formats:
-        start = time.perf_counter()
-        n_compared = given.compared if library_is_here(kind) else 0
+        start, is_here = time.perf_counter(), library_is_here(kind)
         with tempfile.TemporaryDirectory() as folder:
-            result = run(kind, given.number, n_compared, folder, given.first)
-        counts, alike, seconds, memory = result
+            counts, alike, seconds, memory = run(
+                kind, given.number, given.compared if is_here else 0, folder
+            )
         print(f"{kind}: {given.number} files in {time.perf_counter() - start:.0f} s")
         print(f"  at most {seconds:.2f} s and {memory} KiB of memory")
-        if kind in LIBRARIES and not library_is_here(kind):
-            print(f"  compared with no library: {LIBRARIES[kind]} is not installed")
+        if not is_here:
+            print("  compared with no library: none is installed that reads it")
         for title, counter in (("read", counts), ("library", alike)):
             for words, n in counter.most_common():
                 print(f"  {title}: {n} {words}")

@@ -25,6 +25,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import lightgbm
@@ -49,32 +50,35 @@ DOUBLE, SINGLE = 1e-14, 1e-6
 # Values of parameters that keep a tree from splitting, or do not.
 GAINS = (0.0, 0.0, 1.0, 1e9)
 SQUARES = "reg:squarederror"
-XGBOOST_REGRESSION = (
-    SQUARES,
-    "reg:absoluteerror",
-    "reg:pseudohubererror",
-    "reg:gamma",
-    "reg:tweedie",
-    "count:poisson",
-)
+XGBOOST_REGRESSION = (SQUARES, "reg:absoluteerror", "reg:pseudohubererror")
+XGBOOST_REGRESSION += ("reg:gamma", "reg:tweedie", "count:poisson")
 XGBOOST_BINARY = ("binary:logistic", "binary:logitraw", "binary:hinge")
 LIGHTGBM_REGRESSION = ("regression", "regression_l1", "huber", "poisson", "quantile")
 CATBOOST_REGRESSION = ("RMSE", "MAE", "Poisson", "Quantile")
 
 
-@dataclass(frozen=True)
 class Draw:
     """Training data of one model, and the generator that draws its parameters."""
 
-    random: np.random.Generator
-    complete: np.ndarray  # rows without missing values; rounded in some draws
-    gaps: np.ndarray  # the same rows, with NaN in some draws
-    numbers: np.ndarray
-    positive: np.ndarray
-    two: np.ndarray  # two classes, as integers from 0
-    classes: np.ndarray  # two or three classes
-    pairs: np.ndarray  # two targets, (n_samples, 2)
-    weights: np.ndarray | None  # some are 0, the first of each class is not
+    def __init__(self, random):
+        n, p = int(random.integers(25, 151)), int(random.integers(1, 7))
+        X = random.normal(size=(n, p))
+        if random.random() < 0.4:
+            X = np.round(X, int(random.integers(0, 2)))
+        numbers = X[:, 0] + (X[:, -1] > 0) * random.normal() + 0.1 * random.normal(size=n)
+        ranks = np.argsort(np.argsort(numbers + random.normal(size=n)))
+        n_classes = int(random.integers(2, 4))
+        weights = None  # some are 0, the first of each class is not
+        if random.random() < 0.3:
+            weights = random.choice([0.0, 0.5, 1.0, 3.0], n)
+            weights[np.unique(ranks * 6 // n, return_index=True)[1]] = 1.0
+        gaps = X.copy()
+        if random.random() < 0.5:
+            gaps[random.random(X.shape) < 0.15] = np.nan
+        self.random, self.complete, self.gaps, self.weights = random, X, gaps, weights
+        self.numbers, self.positive = numbers, np.floor(np.exp(numbers / 2)) + 0.5
+        self.two, self.classes = ranks * 2 // n, ranks * n_classes // n
+        self.pairs = np.column_stack([numbers, -(numbers**2)])
 
     def one_of(self, values):
         """One of the values, as it is."""
@@ -87,35 +91,6 @@ class Draw:
     def seed(self) -> int:
         """A seed for the library."""
         return self.number(0, 10**6)
-
-
-def draw(random) -> Draw:
-    """Draw rows, targets and weights."""
-    n, p = int(random.integers(25, 151)), int(random.integers(1, 7))
-    X = random.normal(size=(n, p))
-    if random.random() < 0.4:
-        X = np.round(X, int(random.integers(0, 2)))
-    numbers = X[:, 0] + (X[:, -1] > 0) * random.normal() + 0.1 * random.normal(size=n)
-    ranks = np.argsort(np.argsort(numbers + random.normal(size=n)))
-    n_classes = int(random.integers(2, 4))
-    weights = None
-    if random.random() < 0.3:
-        weights = random.choice([0.0, 0.5, 1.0, 3.0], n)
-        weights[np.unique(ranks * 6 // n, return_index=True)[1]] = 1.0
-    gaps = X.copy()
-    if random.random() < 0.5:
-        gaps[random.random(X.shape) < 0.15] = np.nan
-    return Draw(
-        random=random,
-        complete=X,
-        gaps=gaps,
-        numbers=numbers,
-        positive=np.floor(np.exp(numbers / 2)) + 0.5,
-        two=ranks * 2 // n,
-        classes=ranks * n_classes // n,
-        pairs=np.column_stack([numbers, -(numbers**2)]),
-        weights=weights,
-    )
 
 
 def with_categories(d) -> pd.DataFrame:
@@ -166,45 +141,40 @@ def _grown(d):
 def sklearn_trees(d):
     """Decision trees, random forests and extra-trees."""
     grown = _grown(d)
-    of_forests = {**grown, "n_estimators": d.number(1, 5)}
+    n_trees = {"n_estimators": d.number(1, 5)}
     balance = {"class_weight": d.one_of((None, "balanced"))}
-    regressors = (
-        tree.DecisionTreeRegressor(**grown),
-        ensemble.RandomForestRegressor(**of_forests),
-        ensemble.ExtraTreesRegressor(**of_forests),
-    )
-    classifiers = (
-        tree.DecisionTreeClassifier(**grown, **balance),
-        ensemble.RandomForestClassifier(**of_forests, **balance),
-        ensemble.ExtraTreesClassifier(**of_forests, **balance),
-    )
-    return _either(d, d.gaps, lambda: d.one_of(regressors), lambda: d.one_of(classifiers))
+
+    def regressor():
+        kind = d.one_of((tree.DecisionTreeRegressor, *FORESTS[0]))
+        return kind(**grown, **(n_trees if kind in FORESTS[0] else {}))
+
+    def classifier():
+        kind = d.one_of((tree.DecisionTreeClassifier, *FORESTS[1]))
+        return kind(**grown, **balance, **(n_trees if kind in FORESTS[1] else {}))
+
+    return _either(d, d.gaps, regressor, classifier)
+
+
+FORESTS = (
+    (ensemble.RandomForestRegressor, ensemble.ExtraTreesRegressor),
+    (ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier),
+)
 
 
 def sklearn_targets(d):
     """Forests of two targets, numbers or classes."""
     settings = {**_grown(d), "n_estimators": d.number(1, 5)}
-    return _either(
-        d,
-        d.gaps,
-        lambda: ensemble.RandomForestRegressor(**settings),
-        lambda: ensemble.RandomForestClassifier(**settings),
-        numbers=d.pairs,
-        classes=np.column_stack([d.classes, d.two + 5]),
-    )
+    kinds = [partial(of[0], **settings) for of in FORESTS]
+    classes = np.column_stack([d.classes, d.two + 5])
+    return _either(d, d.gaps, *kinds, numbers=d.pairs, classes=classes)
 
 
 def sklearn_bagging(d):
     """Bagged trees, also on some of the features."""
     features = d.one_of((1.0, 0.5, 0.2, 1))
     settings = {"max_features": features, "n_estimators": d.number(1, 5), "random_state": d.seed()}
-    return _either(
-        d,
-        d.gaps,
-        lambda: ensemble.BaggingRegressor(**settings),
-        lambda: ensemble.BaggingClassifier(**settings),
-        weights=None,
-    )
+    kinds = (ensemble.BaggingRegressor, ensemble.BaggingClassifier)
+    return _either(d, d.gaps, *(partial(kind, **settings) for kind in kinds), weights=None)
 
 
 def sklearn_gradient(d):
@@ -223,20 +193,10 @@ def sklearn_gradient(d):
 def sklearn_histogram(d, table, **more):
     """HistGradientBoosting of numbers, or of columns of labels as well."""
     leaf = d.one_of((3, 3, 3, 10**6))
-    settings = {
-        "max_iter": d.number(1, 5),
-        "max_leaf_nodes": d.number(2, 12),
-        "min_samples_leaf": leaf,
-        "random_state": d.seed(),
-        **more,
-    }
-    return _either(
-        d,
-        table,
-        lambda: ensemble.HistGradientBoostingRegressor(**settings),
-        lambda: ensemble.HistGradientBoostingClassifier(**settings),
-        "decision_function",
-    )
+    settings = {"max_iter": d.number(1, 5), "max_leaf_nodes": d.number(2, 12), **more}
+    settings |= {"min_samples_leaf": leaf, "random_state": d.seed()}
+    kinds = (ensemble.HistGradientBoostingRegressor, ensemble.HistGradientBoostingClassifier)
+    return _either(d, table, *(partial(kind, **settings) for kind in kinds), "decision_function")
 
 
 def sklearn_ada_boost(d):
@@ -383,19 +343,14 @@ class Kind:
     unseen: bool = False
 
     @property
-    def library(self) -> str:
-        """The package that fits these models."""
-        return self.name.partition(",")[0]
-
-    @property
     def installed(self) -> bool:
         """Whether the library is there: CatBoost is no part of the project's environment."""
-        return importlib.util.find_spec(self.library) is not None
+        return importlib.util.find_spec(self.name.partition(",")[0]) is not None
 
     def difference(self, seed, number) -> float:
         """Relative difference of one model."""
         random = np.random.default_rng([seed, number, *self.name.encode()])
-        data = draw(random)
+        data = Draw(random)
         model, predict, training = self.fit(data)
         forest = self._converted(model, data)
         rows = rows_of(forest, training, random, self.unseen)
@@ -411,24 +366,17 @@ class Kind:
             return to_forest(model)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"model{drawn.one_of(self.files)}"
-            SAVE[self.library](model, str(path))
+            options = {"format": "json"} if self.name.startswith("catboost") else {}
+            getattr(model, "booster_", model).save_model(str(path), **options)
             return to_forest(path)
 
 
-SAVE = {
-    "catboost": lambda model, path: model.save_model(path, format="json"),
-    "lightgbm": lambda model, path: model.booster_.save_model(path),
-    "xgboost": lambda model, path: model.save_model(path),
-}
 KINDS = (
     Kind("catboost, files", lambda d: _catboost(d, "SymmetricTree"), files=(".json",)),
     Kind("catboost, other trees", lambda d: _catboost(d, d.one_of(("Depthwise", "Lossguide")))),
     Kind("catboost, symmetric trees", lambda d: _catboost(d, "SymmetricTree")),
     Kind("lightgbm, categories", lightgbm_categories, unseen=True),
-    Kind(
-        "lightgbm, dart",
-        lambda d: _lightgbm(d, d.gaps, boosting_type="dart", drop_rate=0.5),
-    ),
+    Kind("lightgbm, dart", lambda d: _lightgbm(d, d.gaps, boosting_type="dart", drop_rate=0.5)),
     Kind("lightgbm, files", lambda d: _lightgbm(d, d.gaps), files=(".txt",)),
     Kind("lightgbm, gbdt, goss, rf", lightgbm_trees),
     Kind("sklearn, AdaBoostClassifier", sklearn_ada_boost),

@@ -8,7 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import lightgbm
 import numpy as np
+import xgboost
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn import datasets
 from sklearn.ensemble import (
@@ -24,6 +26,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBClassifier, XGBRegressor, XGBRFRegressor
 
+import twins
 from splitcredit import Forest, to_forest
 
 # No float32 values: 0.1 and 0.3 round up, 0.7 and 2**24 + 1 down, 1e-50 to 0 and 1e39 to infinity.
@@ -301,15 +304,6 @@ def fitted(name):
     return model.set_params(random_state=0).fit(X, y, sample_weight=weights), X, y
 
 
-def forest_and_rows(name, step=1) -> tuple[Forest, np.ndarray]:
-    """A drawn forest and a hundred rows for it, or a fitted one and some of its training rows."""
-    if name in DRAWN:
-        forest = DRAWN[name]()
-        return forest, rows_on_thresholds(forest, 100)
-    model, X, _ = fitted(name)
-    return to_forest(model), X[::step]
-
-
 # Name -> model and data. They give raw scores and keep values of the leaves only.
 _BOOSTED = {
     "xgboost, diabetes": (XGBRegressor(n_estimators=12, max_depth=4), "diabetes"),
@@ -385,18 +379,27 @@ def boosted(name):
 
 
 def raw_score(model, X) -> np.ndarray:
-    """What a boosted model itself predicts before its link, (n_samples, n_outputs).
+    """What a model itself predicts before its link, (n_samples, n_outputs); fractions of classes.
 
     LightGBM averages a random forest before the link, but gives the sum as raw score.
     """
-    if hasattr(model, "get_booster"):
+    if isinstance(model, xgboost.Booster):
+        score = model.predict(xgboost.DMatrix(X), output_margin=True)
+    elif hasattr(model, "get_booster"):
         score = model.predict(X, output_margin=True)
-    elif hasattr(model, "booster_"):
-        score = model.booster_.predict(X, raw_score=True)
-        score /= model.booster_.current_iteration() if model.boosting_type == "rf" else 1
+    elif isinstance(model, lightgbm.Booster) or hasattr(model, "booster_"):
+        booster = getattr(model, "booster_", model)
+        score = booster.predict(X, raw_score=True)
+        score /= booster.current_iteration() if "[boosting: rf]" in booster.model_to_string() else 1
     else:
-        score = getattr(model, "decision_function", model.predict)(X)
+        methods = ("decision_function", "predict_proba", "predict")
+        score = next(getattr(model, m) for m in methods if hasattr(model, m))(X)
     return np.asarray(score, dtype=float).reshape(len(X), -1)
+
+
+def conversion_error(model, X) -> float:
+    """Largest error of what a converted model predicts, as a share of the largest prediction."""
+    return twins.largest_error(to_forest(model).predict(X), raw_score(model, X))
 
 
 class Stored(NamedTuple):

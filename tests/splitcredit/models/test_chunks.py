@@ -55,27 +55,29 @@ def test_chunks_together_are_the_bytes_of_the_whole(method, kind, case):
     assert all(p.baseline.tobytes() == full.baseline.tobytes() for p in parts)
 
 
-@pytest.mark.parametrize("model_output", ["log_loss", "squared_error"])
-def test_targets_of_a_loss_are_cut_as_the_rows_are(model_output, case, monkeypatch):
+@pytest.mark.parametrize(
+    ("model_output", "model"),
+    [
+        ("log_loss", GradientBoostingClassifier(n_estimators=3, random_state=0)),
+        ("squared_error", GradientBoostingRegressor(n_estimators=3, random_state=0)),
+    ],
+)
+def test_targets_of_a_loss_are_cut_as_the_rows_are(model_output, model, case, monkeypatch):
     """Targets that are dropped, or those of other rows, give an error or other losses."""
     _, X = case
     y = (X["a"] > 0).astype(int)
-    booster = {
-        "log_loss": GradientBoostingClassifier,
-        "squared_error": GradientBoostingRegressor,
-    }[model_output]
-    model = booster(n_estimators=3, random_state=0).fit(X, y)
-    arguments = {"background": X[:7], "model_output": model_output}
-    direct = splitcredit.tree_shap_interventional(model, X, y=y, **arguments)
-    parts = splitcredit.explain_chunks(
-        model, X, partial(splitcredit.tree_shap_interventional, y=y, **arguments), chunk_rows=64
+    call = partial(
+        splitcredit.tree_shap_interventional,
+        model.fit(X, y),
+        X,
+        background=X[:7],
+        model_output=model_output,
     )
-    assert np.concatenate([p.values for p in parts]).tobytes() == direct.values.tobytes()
+    direct = call(y=y)
     monkeypatch.setattr(_chunks, "_ROWS", 16)
-    in_chunks = splitcredit.tree_shap_interventional(model, X, y=y, **arguments)
-    assert in_chunks.totals().tobytes() == direct.totals().tobytes()
+    assert call(y=y).values.tobytes() == direct.values.tobytes()
     with pytest.raises(ValueError, match=r"y has shape \(3,\), expected \(150,\)"):
-        splitcredit.tree_shap_interventional(model, X, y=y[:3], **arguments)
+        call(y=y[:3])
 
 
 @pytest.mark.parametrize("output", ["all", "predicted", 1])
@@ -94,92 +96,50 @@ def test_explain_and_importance_in_chunks_are_those_of_all_rows(output, case, mo
     assert twins.largest_error(summary_in_chunks.values, summary.values) <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("output", ["all", 1])
-def test_values_of_chunks_are_written_to_the_result_itself(output, case, monkeypatch):
-    """A copy of a large result takes as long as much of the work: its memory is touched twice."""
+def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
     model, X = case
-    full = splitcredit.explain(model, X, output=output)
-    shared, unpatched_put = [], results.Whole.put
 
-    def noted(result, start, values):
-        shared.append(np.shares_memory(values, result.values))
-        unpatched_put(result, start, values)
+    def gaps():
+        ranked = splitcredit.rank(model, X[:50], scale=0.3).gaps
+        return ranked, splitcredit.faithfulness(model, X[:50], ["a", "b", "c"], scale=0.3)
 
-    monkeypatch.setattr(_chunks, "chunk_rows", lambda *_: 40)
-    monkeypatch.setattr(results.Whole, "put", noted)
-    in_chunks = splitcredit.explain(model, X, output=output)
-    assert shared == [True] * -(-len(X) // 40)
-    assert in_chunks.values.tobytes() == full.values.tobytes()
+    of_all_rows = [part.tobytes() for part in gaps()]
+    monkeypatch.setattr(_ranking, "_ROWS", 7)
+    assert [part.tobytes() for part in gaps()] == of_all_rows
 
 
 def test_the_room_of_a_chunk_is_given_once_and_for_its_rows_only():
     result = results.Whole(5)
-    assert not np.shares_memory(results.zeros((2, 3)), results.zeros((2, 3)))
     for start, n_rows in ((0, 2), (2, 2), (4, 1)):
         with result.chunk(start, n_rows):
-            other_length = results.zeros((n_rows + 1, 3))
+            others = [results.zeros((n_rows + 1, 3))]
             room = results.zeros((n_rows, 3))
-            second_room = results.zeros((n_rows, 3))
+            others += [results.zeros((n_rows, 3)), results.zeros((n_rows, 4))]
         room += start + 1
-        second_room += 100
-        other_length += 100
         result.put(start, room)
+        assert not any(np.shares_memory(other, result.values) for other in others)
     assert result.values[:, 0].tolist() == [1, 1, 3, 3, 5]
-    with result.chunk(0, 2):
-        other_shape = results.zeros((2, 4))
-    assert not np.shares_memory(other_shape, result.values)
 
 
-def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
-    model, X = case
-    calls = (
-        lambda: splitcredit.rank(model, X[:50], scale=0.3).gaps,
-        lambda: splitcredit.faithfulness(model, X[:50], ["a", "b", "c"], scale=0.3),
-    )
-    of_all_rows = [call().tobytes() for call in calls]
-    monkeypatch.setattr(_ranking, "_ROWS", 7)
-    assert [call().tobytes() for call in calls] == of_all_rows
-
-
-@pytest.fixture(scope="module")
-def without_gaps(case):
-    """A model without a rule for missing values."""
+def test_a_bad_row_is_refused_before_the_first_chunk_and_if_rows_change_between_chunks(case):
     _, X = case
-    return GradientBoostingRegressor(n_estimators=3).fit(X, X["a"]), X
-
-
-def test_a_bad_row_far_down_is_refused_before_the_first_chunk(without_gaps):
-    model, X = without_gaps
-    X = X.copy()
-    X.iloc[-1, 1] = np.nan
-    parts = splitcredit.explain_chunks(model, X, chunk_rows=10)
-    with pytest.raises(ValueError, match="X holds NaN"):
-        next(parts)
-
-
-def test_rows_that_change_between_chunks_are_checked_again(without_gaps):
-    model, X = without_gaps
+    model = GradientBoostingRegressor(n_estimators=3).fit(X, X["a"])  # has no rule for NaN
     rows = np.array(X, np.float32, order="C")
     parts = splitcredit.explain_chunks(to_forest(model), rows, chunk_rows=40)
     next(parts)
     rows[50, 1] = np.nan
-    with pytest.raises(ValueError, match="X holds NaN"):
-        next(parts)
+    for bad in (parts, splitcredit.explain_chunks(to_forest(model), rows, chunk_rows=40)):
+        with pytest.raises(ValueError, match="X holds NaN"):
+            next(bad)
 
 
-@pytest.mark.parametrize("rows", [0, -1, 2.5, True])
-def test_numbers_of_rows_that_make_no_chunk_are_refused(rows, case):
-    with pytest.raises(ValueError, match=r"chunk_rows=.*: expected a whole number, at least 1"):
-        splitcredit.explain_chunks(*case, chunk_rows=rows)
-
-
-def test_methods_that_need_all_their_rows_come_in_one_piece(case):
-    with pytest.raises(ValueError, match="'oob_attributions' attributes all training rows at once"):
-        splitcredit.explain_chunks(*case, "oob_attributions")
-
-
-def test_no_rows_are_one_empty_attribution(case):
+def test_what_makes_no_chunks_is_refused_and_no_rows_are_one_empty_chunk(case):
     model, X = case
+    for rows in (0, -1, 2.5, True):
+        with pytest.raises(ValueError, match=r"chunk_rows=.*: expected a whole number, at least 1"):
+            splitcredit.explain_chunks(model, X, chunk_rows=rows)
+    with pytest.raises(ValueError, match="'oob_attributions' attributes all training rows at once"):
+        splitcredit.explain_chunks(model, X, "oob_attributions")
     (part,) = splitcredit.explain_chunks(model, X[:0])
     assert part.values.shape == splitcredit.explain(model, X[:0]).values.shape == (0, 3, 3)
 
@@ -207,47 +167,16 @@ def test_single_precision_is_the_rounded_result(method, case):
     np.testing.assert_allclose(in_single.totals(), in_double.totals(), rtol=0, atol=rounding)
 
 
-class Screen(io.StringIO):
-    """A terminal that keeps what it is shown."""
-
-    def isatty(self):
-        return True
-
-
 @pytest.mark.parametrize("progress", [None, True, False])
 @pytest.mark.parametrize("delay", [0.0, 1000.0])
 def test_a_bar_appears_on_standard_error_after_the_delay(progress, delay, case, monkeypatch):
+    """But not where that is a file."""
     model, X = case
-    screen = Screen()
-    monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(progress_bar, "DELAY", delay)
-    list(splitcredit.explain_chunks(model, X, chunk_rows=50, progress=progress))
-    has_bar = progress is True or (progress is None and delay == 0.0)
-    assert ("150/150" in screen.getvalue()) == has_bar
-
-
-def test_no_bar_goes_to_a_file(case, monkeypatch, capsys):
-    monkeypatch.setattr(progress_bar, "DELAY", 0.0)
-    splitcredit.explain(*case)
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    ("method", "parameters", "last"),
-    [
-        ("sage", {"n_permutations": 600}, "600/600"),
-        ("sage", {"algorithm": "exact"}, "16/16"),
-        ("mda", {}, "5/5"),
-    ],
-)
-def test_methods_over_all_rows_at_once_have_a_bar_too(method, parameters, last, monkeypatch):
-    """Red if the bar stops short: its last state counts everything that was done."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 4)), rng.integers(0, 2, 40)
-    model = RandomForestClassifier(5, random_state=0).fit(X, y)
-    screen = Screen()
-    monkeypatch.setattr(sys, "stderr", screen)
-    for progress in (True, False):
-        shown_before = screen.getvalue()
-        getattr(splitcredit, method)(model, X, y, progress=progress, **parameters)
-        assert (last in screen.getvalue()[len(shown_before) :]) == progress
+    for is_screen in (True, False):
+        screen = io.StringIO()
+        monkeypatch.setattr(screen, "isatty", lambda is_screen=is_screen: is_screen)
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setattr(progress_bar, "DELAY", delay)
+        list(splitcredit.explain_chunks(model, X, chunk_rows=50, progress=progress))
+        has_bar = progress is True or (progress is None and is_screen and delay == 0.0)
+        assert ("150/150" in screen.getvalue()) == has_bar

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,10 +10,8 @@ import xgboost
 from test_forest import assert_equal_forests
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import twins
-from forests import STORED, boosted, raw_score
+from forests import STORED, boosted, conversion_error
 from splitcredit import to_forest
-from splitcredit.models.formats import _ubjson
 from splitcredit.models.formats.xgboost import from_content
 from splitcredit.prediction_gap.exact_gap import pg2
 
@@ -41,13 +40,35 @@ def drawn(n=120, p=3, seed=0):
     return rng.normal(size=(n, p)), rng
 
 
-@pytest.mark.parametrize("name", [n for n in DOCUMENTS if n.startswith(xgboost.__version__)])
-def test_file_and_Booster_give_the_same_forest(name, tmp_path):
-    booster = xgboost.Booster()
-    booster.load_model(bytearray(json.dumps(DOCUMENTS[name]).encode()))
+def vectors():
+    X, _ = drawn()
+    return train({"multi_strategy": "multi_output_tree", "max_depth": 6}, X, X[:, :2], rounds=5)
+
+
+def subsets():
+    X, rng = drawn()
+    X[:, 1] = rng.integers(0, 9, len(X))
+    types = {"feature_types": ["q", "c", "q"], "enable_categorical": True}
+    return train({"max_cat_to_onehot": 2}, X, X[:, 0] + (X[:, 1] % 2), rounds=5, **types)
+
+
+def stored(task):
+    return xgboost.Booster(model_file=bytearray(json.dumps(DOCUMENTS[task]).encode()))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(partial(stored, n) for n in DOCUMENTS if n.startswith(xgboost.__version__)),
+        # Values of vector leaves, and categories of some trees, are arrays of their own lengths.
+        vectors,
+        subsets,
+    ],
+)
+def test_file_and_Booster_give_the_same_forest(make, tmp_path):
     for ending in ("json", "ubj"):
-        booster.save_model(tmp_path / f"model.{ending}")
-        assert_equal_forests(to_forest(tmp_path / f"model.{ending}"), to_forest(booster))
+        make().save_model(tmp_path / f"model.{ending}")
+        assert_equal_forests(to_forest(tmp_path / f"model.{ending}"), to_forest(make()))
 
 
 OBJECTIVES = {
@@ -86,35 +107,23 @@ def test_the_base_score_of_every_objective(kind, objective, given):
     if objective.startswith("rank"):
         data.set_group([len(y)])
     booster = xgboost.train(parameters, data, 2)
-    theirs = booster.predict(xgboost.DMatrix(X), output_margin=True).reshape(len(X), -1)
-    assert twins.largest_error(to_forest(booster).predict(X), theirs) <= FLOAT32
+    assert conversion_error(booster, X) <= FLOAT32
 
 
 def test_an_objective_of_ones_own_has_the_base_score_as_margin():
     X, _ = drawn()
-    y = X[:, 0] - X[:, 1]
-    booster = xgboost.train(
-        {"max_depth": 2, "nthread": 1, "base_score": 0.75},
-        xgboost.DMatrix(X, y),
-        2,
-        obj=lambda margin, data: (margin - data.get_label(), np.ones(len(margin))),
-    )
-    theirs = booster.predict(xgboost.DMatrix(X), output_margin=True)
-    assert twins.largest_error(to_forest(booster).predict(X)[:, 0], theirs) <= FLOAT32
+    parameters = {"max_depth": 2, "nthread": 1, "base_score": 0.75}
+
+    def own(margin, data):
+        return margin - data.get_label(), np.ones(len(margin))
+
+    booster = xgboost.train(parameters, xgboost.DMatrix(X, X[:, 0] - X[:, 1]), 2, obj=own)
+    assert conversion_error(booster, X) <= FLOAT32
 
 
-def test_leaf_values_and_thresholds_are_those_of_the_model():
-    stored = DOCUMENTS["3.2.0, regression"]
-    forest = read_content(stored)
-    k = 0
-    for tree in stored["learner"]["gradient_booster"]["model"]["trees"]:
-        for left, condition in zip(tree["left_children"], tree["split_conditions"], strict=True):
-            ours = forest.value[k, 0] if left == -1 else forest.threshold[k]
-            assert ours == float(np.float32(condition))
-            k += 1
-    assert k == forest.n_nodes
+def test_a_base_score_is_a_number_in_single_precision():
     base = of_document("learner_model_param", "base_score", value="[1E-1]").base
-    assert base.tolist() == [float(np.float32(0.1))] != [0.1]  # as a single number
+    assert base.tolist() == [float(np.float32(0.1))] != [0.1]
 
 
 def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
@@ -124,16 +133,11 @@ def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
         n_estimators=40, early_stopping_rounds=5, n_jobs=1, num_parallel_tree=2, subsample=0.5
     )
     model.fit(X[:80], noise[:80], eval_set=[(X[80:], noise[80:])], verbose=False)
-    n_rounds = model.best_iteration + 1
-    assert n_rounds < model.get_booster().num_boosted_rounds()
-    forest, all_rounds = to_forest(model), to_forest(model.get_booster())
-    assert (forest.n_trees, all_rounds.n_trees) == (
-        2 * n_rounds,
-        2 * model.get_booster().num_boosted_rounds(),
-    )
-    assert twins.largest_error(forest.predict(X), raw_score(model, X)) <= FLOAT32
-    theirs = model.get_booster().predict(xgboost.DMatrix(X), output_margin=True)
-    assert twins.largest_error(all_rounds.predict(X)[:, 0], theirs) <= FLOAT32
+    booster, n_rounds = model.get_booster(), model.best_iteration + 1
+    assert n_rounds < booster.num_boosted_rounds()
+    assert to_forest(model).n_trees == 2 * n_rounds
+    assert to_forest(booster).n_trees == 2 * booster.num_boosted_rounds()
+    assert max(conversion_error(one, X) for one in (model, booster)) <= FLOAT32
 
 
 NAMES = ["trees for each", "vectors", "vectors, one tree", "vectors of classes", "quantiles"]
@@ -153,8 +157,7 @@ def test_several_targets(name):
         parameters |= {"objective": "reg:quantileerror", "quantile_alpha": [0.2, 0.7]}
     booster = train(parameters, X, y, rounds=1 if "one tree" in name else 3)
     forest = to_forest(booster)
-    theirs = booster.predict(xgboost.DMatrix(X), output_margin=True)
-    assert twins.largest_error(forest.predict(X), theirs) <= FLOAT32
+    assert conversion_error(booster, X) <= FLOAT32
     assert forest.several_targets == ("classes" not in name)
     assert name != "vectors" or forest.cover[0] == len(X)  # XGBoost adds the hessians of all up
     classes = name == "vectors of classes"
@@ -164,10 +167,8 @@ def test_several_targets(name):
 def test_a_classifier_of_several_targets_has_a_score_for_each():
     X, _ = drawn()
     model = xgboost.XGBClassifier(n_estimators=2, n_jobs=1).fit(X, (X[:, :2] > 0).astype(int))
-    forest = to_forest(model)
-    assert forest.output_names == ("y0=1", "y1=1")
-    theirs = model.predict(X, output_margin=True)
-    assert twins.largest_error(forest.predict(X), theirs) <= FLOAT32
+    assert to_forest(model).output_names == ("y0=1", "y1=1")
+    assert conversion_error(model, X) <= FLOAT32
 
 
 @pytest.mark.parametrize("missing", [-1.0, 0.0, np.inf])
@@ -180,83 +181,20 @@ def test_another_missing_value_is_compared_exactly_and_may_be_infinite(missing):
     model = xgboost.XGBRegressor(n_estimators=10, n_jobs=1, missing=missing).fit(X, y)
     forest = to_forest(model)
     X[::9, 1] = np.nan
-    assert twins.largest_error(forest.predict(X)[:, 0], model.predict(X)) <= FLOAT32
+    assert conversion_error(model, X) <= FLOAT32
     as_nan = np.where(missing == X, np.nan, X)
     np.testing.assert_array_equal(forest.predict(as_nan), forest.predict(X))
     with pytest.raises(ValueError, match=r"takes .* for a missing value, which noise may hit: d"):
         pg2(forest, X[:2], [0])
 
 
-def vectors():
-    X, _ = drawn()
-    return train({"multi_strategy": "multi_output_tree", "max_depth": 6}, X, X[:, :2], rounds=5)
-
-
-def subsets():
-    X, rng = drawn()
-    X[:, 1] = rng.integers(0, 9, len(X))
-    types = {"feature_types": ["q", "c", "q"], "enable_categorical": True}
-    return train({"max_cat_to_onehot": 2}, X, X[:, 0] + (X[:, 1] % 2), rounds=5, **types)
-
-
-@pytest.mark.parametrize("make", [vectors, subsets])
-def test_arrays_of_their_own_lengths_are_read_by_columns_as_well(make):
-    """Values of vector leaves, and categories of some trees."""
-    raw = make().save_raw("ubj")
-    trees = _ubjson.read(raw)["learner"]["gradient_booster"]["model"]["trees"]
-    assert isinstance(trees, _ubjson.Columns)
-    one_by_one = [trees[i] for i in range(len(trees))]
-    for key, value in one_by_one[0].items():
-        if isinstance(value, _ubjson.Typed):
-            expected = _ubjson.joined([tree[key] for tree in one_by_one])
-            np.testing.assert_array_equal(
-                trees[1:].joined(key), expected[len(trees[:1].joined(key)) :]
-            )
-            lengths = [_ubjson.length(tree[key]) for tree in one_by_one]
-            np.testing.assert_array_equal(trees.lengths(key), lengths)
-    parameters = [tree["tree_param"] for tree in one_by_one]
-    for key in parameters[0]:
-        assert trees.texts(key) == [of_tree[key].encode() for of_tree in parameters]
-    assert len({tuple(of_tree.items()) for of_tree in parameters}) > 1
-
-
-def test_damaged_trees_are_read_or_refused_as_if_read_one_by_one(monkeypatch):
-    """A byte of the second tree is another one: of a key, a type, a length, a number."""
-    X, _ = drawn()
-    raw = train({}, X, X[:, 0]).save_raw("ubj")
-    start = raw.index(b"base_weights", raw.index(b"base_weights") + 1) - 10
-    stop = raw.index(b"base_weights", start + 20) - 10
-    columns = _ubjson._columns
-
-    def outcome(damaged):
-        try:
-            trees = _ubjson.read(damaged)["learner"]["gradient_booster"]["model"]["trees"]
-            return str([{**tree} for tree in trees])
-        except (ValueError, KeyError, TypeError) as error:
-            return type(error)
-
-    for at in range(start, stop):
-        damaged = raw.copy()
-        damaged[at] ^= 1
-        monkeypatch.setattr(_ubjson, "_columns", columns)
-        by_columns = outcome(damaged)
-        monkeypatch.setattr(_ubjson, "_columns", lambda *_: None)
-        assert by_columns == outcome(damaged), at - start
-
-
-def test_vector_leaves_of_former_releases_are_refused_with_the_remedy(tmp_path):
+def test_vector_leaves_of_former_releases_are_refused_with_the_remedy():
     """Their trees have neither the values of leaves in one array nor covers."""
-    rng = np.random.default_rng(0)
-    model = xgboost.XGBRegressor(
-        n_estimators=2, multi_strategy="multi_output_tree", tree_method="hist"
-    ).fit(rng.normal(size=(60, 3)), rng.normal(size=(60, 2)))
-    content = json.loads(model.get_booster().save_raw("json"))
+    content = json.loads(vectors().save_raw("json"))
     for tree in content["learner"]["gradient_booster"]["model"]["trees"]:
         del tree["leaf_weights"], tree["sum_hessian"]
-    path = tmp_path / "former.json"
-    path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"made by an XGBoost before 3\.2: load and save it"):
-        to_forest(path)
+        read_content(content)
 
 
 def test_a_conversion_leaves_the_model_and_the_number_of_threads_alone():
@@ -285,29 +223,23 @@ X_Y = drawn()[0]
 HEAVY = np.full(120, 1e38)
 
 
+LINEAR = {"booster": "gblinear", "max_depth": None}
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (
-            lambda _: to_forest(train({"booster": "gblinear", "max_depth": None}, X_Y, X_Y[:, 0])),
+            lambda _: to_forest(train(LINEAR, X_Y, X_Y[:, 0])),
             "this Booster .*booster='gblinear', which is no sum of trees: fit with booster=",
         ),
-        (
-            lambda _: to_forest(train({}, X_Y, X_Y[:, 0], rounds=0)),
-            "has no trees: fit at least one",
-        ),
+        (lambda _: to_forest(train({}, X_Y, X_Y[:, 0], rounds=0)), "has no trees: fit at least"),
         (
             lambda _: to_forest(xgboost.XGBRegressor().fit(X_Y, X_Y[:, 0], sample_weight=HEAVY)),
             "must be finite.* divide them by their mean, and",
         ),
-        (
-            lambda _: of_document("objective", "name", value="reg:new"),
-            "the objective 'reg:new'.*: f",
-        ),
-        (
-            lambda _: of_document("gradient_booster", "name", value="gbnew"),
-            "is no sum of trees: fit",
-        ),
+        (lambda _: of_document("objective", "name", value="reg:new"), "objective 'reg:new'.*: f"),
+        (lambda _: of_document("gradient_booster", "name", value="gbnew"), "is no sum of trees"),
         (of_configuration, "incomplete.*save the model itself"),
     ],
 )

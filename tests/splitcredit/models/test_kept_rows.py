@@ -176,21 +176,20 @@ def test_rows_are_kept_in_the_order_of_the_features_and_not_copied():
         Attribution(a.values, a.baseline, a.feature_names, ["y"], "m", data=X[:5])
 
 
-def test_a_picture_colors_itself_and_shows_the_labels_of_categories(tmp_path):
-    """Red if the rows, or their labels, are lost, also on the way through a file."""
+def test_rows_with_labels_are_kept_in_files(tmp_path):
+    """Red if the rows, or their labels, are lost on the way through a file."""
     X = pd.DataFrame({"color": pd.Categorical([*"rgb", None] * 20), "size": np.arange(80.0)})
-    options = {"n_estimators": 3, "min_child_samples": 1, "min_data_per_group": 1, "verbose": -1}
+    options = {
+        "n_estimators": 3,
+        "min_child_samples": 1,
+        "min_data_per_group": 1,
+        "verbose": -1,
+        "n_jobs": 1,
+    }
     model = lightgbm.LGBMRegressor(**options).fit(X, X["color"].cat.codes + X["size"])
-    a = splitcredit.explain(model, X)
-    a.save(tmp_path / "a.npz")
-    for one in (a, Attribution.load(tmp_path / "a.npz")):
-        ax = one.plot(kind="scatter", feature="color")
-        labels = [label.get_text() for label in ax.get_xticklabels()]
-        assert labels == ["missing", "b", "g", "r"]
-        assert len(one.plot().figure.axes) == 2  # with a bar of colors
-    numbers = splitcredit.explain(model.fit(X[["size"]], X["size"]), X[["size"]])
-    numbers.save(tmp_path / "a.npz")
-    assert Attribution.load(tmp_path / "a.npz").data.tolist() == X[["size"]].to_numpy().tolist()
+    splitcredit.explain(model, X).save(tmp_path / "a.npz")
+    ax = Attribution.load(tmp_path / "a.npz").plot(kind="scatter", feature="color")
+    assert [one.get_text() for one in ax.get_xticklabels()] == ["missing", "b", "g", "r"]
 
 
 def test_rows_of_a_list_are_kept_as_an_array():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.base import is_classifier
 from sklearn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -21,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRegressor
 
 import twins
+from forests import conversion_error
 from splitcredit import TreeExplainer, explain, importance, to_forest
 
 RANDOM = np.random.default_rng(0)
@@ -32,7 +34,7 @@ OTHER = ExtraTreesRegressor(7, random_state=0)
 OF_CLASSES = RandomForestClassifier(5, random_state=0)
 OTHER_CLASSES = ExtraTreesClassifier(7, random_state=0)
 OF_LIGHTGBM = {"boosting_type": "rf", "subsample": 0.6, "subsample_freq": 1, "n_estimators": 4}
-OF_LIGHTGBM |= {"verbose": -1}
+OF_LIGHTGBM |= {"verbose": -1, "n_jobs": 1}
 TWO_QUANTILES = {"quantile_alpha": [0.2, 0.8], "n_estimators": 2}
 REGRESSORS = {
     "bag": BaggingRegressor(FOREST, 3, random_state=0),
@@ -41,7 +43,6 @@ REGRESSORS = {
     "vote with weights": VotingRegressor(
         [("a", FOREST), ("b", "drop"), ("c", OTHER)], weights=np.array([1, 5, 3])
     ),
-    "bag of trees": BaggingRegressor(n_estimators=5, max_features=0.5, random_state=0),
     "bag of votes": BaggingRegressor(VotingRegressor([("a", FOREST), ("b", OTHER)]), 2),
     "vote of LightGBM's forests": VotingRegressor([("a", LGBMRegressor(**OF_LIGHTGBM))]),
     "vote of boosting": VotingRegressor(
@@ -49,7 +50,6 @@ REGRESSORS = {
     ),
 }
 CLASSIFIERS = {
-    "bag of trees": BaggingClassifier(n_estimators=5, max_samples=5, random_state=0),
     "bag": BaggingClassifier(OF_CLASSES, 3, random_state=0),
     "bag of few rows": BaggingClassifier(OF_CLASSES, 5, max_samples=5, random_state=0),
     "vote": VotingClassifier([("a", OF_CLASSES), ("b", OTHER_CLASSES)], voting="soft"),
@@ -58,13 +58,11 @@ CLASSIFIERS = {
 
 @pytest.mark.parametrize("model", [*REGRESSORS.values(), *CLASSIFIERS.values()])
 def test_totals_are_the_predictions_of_regressors_and_the_fractions_of_classifiers(model):
-    of_classes = model in CLASSIFIERS.values()
-    attribution = explain(model.fit(X, THREE if of_classes else Y), X)
-    assert attribution.output_names == (("a", "b", "c") if of_classes else ("output",))
-    predicted = model.predict_proba(X) if of_classes else model.predict(X)[:, None]
+    of_classes = is_classifier(model)
+    model.fit(X, THREE if of_classes else Y)
     # XGBoost adds up in single precision.
-    tolerance = 1e-6 if model is REGRESSORS["vote of boosting"] else 1e-12
-    assert twins.largest_error(attribution.totals(), predicted) <= tolerance
+    assert conversion_error(model, X) <= (1e-6 if "XGB" in str(model) else 1e-12)
+    assert to_forest(model).output_names == (("a", "b", "c") if of_classes else ("output",))
     TreeExplainer(model).shap_values(X)  # which checks
 
 
@@ -75,15 +73,16 @@ def test_impurities_are_kept_where_all_trees_count_alike():
     assert to_forest(REGRESSORS["vote"].fit(X, Y)).impurity is None
 
 
+# A forest of LightGBM averages scores.
+FOREST_OF_SCORES = LGBMClassifier(**OF_LIGHTGBM)
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [
         (VotingRegressor([("a", FOREST), ("b", XGBRegressor(n_estimators=2))]), "too different"),
         (VotingRegressor([("a", FOREST), ("b", LinearRegression())]), "cannot convert .*LinearReg"),
-        (
-            BaggingRegressor(HistGradientBoostingRegressor(loss="poisson", max_iter=2), 2),
-            "averages",
-        ),
+        (BaggingRegressor(HistGradientBoostingRegressor("poisson", max_iter=2), 2), "averages"),
         (
             BaggingRegressor(make_pipeline(StandardScaler(), FOREST), 2),
             "averages what RandomForest.* from rows that steps .* put the steps before the Bagging",
@@ -100,30 +99,21 @@ def test_impurities_are_kept_where_all_trees_count_alike():
             VotingRegressor([("a", XGBRegressor(objective="reg:quantileerror", **TWO_QUANTILES))]),
             "this VotingRegressor is a mean of models of several outputs",
         ),
+        (VotingClassifier([("a", OF_CLASSES), ("b", OTHER_CLASSES)]), "fit with voting='soft'"),
+        (
+            BaggingClassifier(GradientBoostingClassifier(n_estimators=2), 2),
+            "averages what GradientBoostingClassifier predicts",
+        ),
+        (BaggingClassifier(FOREST_OF_SCORES, 2), "LGBMClassifier predicts, probabilities, and its"),
+        (
+            VotingClassifier([("a", FOREST_OF_SCORES)], voting="soft"),
+            "LGBMClassifier predicts, probabilities, and its",
+        ),
     ],
 )
 def test_means_of_something_else_are_refused(model, message):
     with pytest.raises(TypeError, match=message):
-        to_forest(model.fit(X, Y - Y.min()))
-
-
-def test_votes_that_are_counted_and_probabilities_of_boosting_are_refused():
-    hard = VotingClassifier([("a", OF_CLASSES), ("b", OTHER_CLASSES)]).fit(X, THREE)
-    with pytest.raises(TypeError, match="fit with voting='soft'"):
-        to_forest(hard)
-    boosted = BaggingClassifier(GradientBoostingClassifier(n_estimators=2), 2).fit(X, THREE)
-    with pytest.raises(TypeError, match="averages what GradientBoostingClassifier predicts"):
-        to_forest(boosted)
-    forest = LGBMClassifier(**OF_LIGHTGBM)  # whose trees average scores
-    for mean in (BaggingClassifier(forest, 2), VotingClassifier([("a", forest)], voting="soft")):
-        with pytest.raises(TypeError, match="LGBMClassifier predicts, probabilities, and its tree"):
-            to_forest(mean.fit(X, THREE))
-
-
-def test_balanced_bags_are_means_of_their_trees():
-    ensemble = pytest.importorskip("imblearn.ensemble")
-    model = ensemble.BalancedBaggingClassifier(n_estimators=3, random_state=0).fit(X, Y > 1)
-    assert twins.largest_error(explain(model, X).totals(), model.predict_proba(X)) <= 1e-12
+        to_forest(model.fit(X, THREE if is_classifier(model) else Y - Y.min()))
 
 
 @pytest.mark.parametrize("leaf", [1, 5])
@@ -141,24 +131,26 @@ def test_quantile_forests_are_explained_by_their_mean(kind, leaf):
 
 
 @pytest.mark.parametrize("low_memory", [False, True])
-@pytest.mark.parametrize("kind", ["RandomSurvivalForest", "ExtraSurvivalTrees"])
-def test_survival_forests_are_explained_by_their_risk_score(kind, low_memory):
+@pytest.mark.parametrize(
+    "kind", ["RandomSurvivalForest", "ExtraSurvivalTrees", "GradientBoostingSurvivalAnalysis"]
+)
+def test_survival_models_are_explained_by_their_risk_score(kind, low_memory):
     module = pytest.importorskip("sksurv.ensemble")
-    model = getattr(module, kind)(5, low_memory=low_memory, random_state=0).fit(X, survival())
+    is_forest = not kind.startswith("Gradient")
+    options = {"low_memory": low_memory} if is_forest else {}
+    model = getattr(module, kind)(n_estimators=5, random_state=0, **options).fit(X, survival())
     attribution = explain(model, X)
-    assert attribution.output_names == ("risk score",)
+    assert not is_forest or attribution.output_names == ("risk score",)
     assert twins.largest_error(attribution.totals()[:, 0], model.predict(X)) <= 1e-12
     TreeExplainer(model).shap_values(X)
 
 
-def test_survival_boosting_is_explained_where_it_is_a_sum_of_trees():
+@pytest.mark.parametrize("options", [{"dropout_rate": 0.5}, {"loss": "squared"}])
+def test_survival_boosting_that_is_no_sum_of_trees_is_refused(options):
     module = pytest.importorskip("sksurv.ensemble")
-    model = module.GradientBoostingSurvivalAnalysis(n_estimators=5).fit(X, survival())
-    assert twins.largest_error(explain(model, X).totals()[:, 0], model.predict(X)) <= 1e-12
-    for options in ({"dropout_rate": 0.5}, {"loss": "squared"}):
-        other = module.GradientBoostingSurvivalAnalysis(n_estimators=2, **options)
-        with pytest.raises(TypeError, match="predicts no sum of its trees: fit with loss='coxph'"):
-            to_forest(other.fit(X, survival()))
+    model = module.GradientBoostingSurvivalAnalysis(n_estimators=2, **options)
+    with pytest.raises(TypeError, match="predicts no sum of its trees: fit with loss='coxph'"):
+        to_forest(model.fit(X, survival()))
 
 
 def survival():
@@ -170,13 +162,13 @@ def survival():
 def test_the_trees_of_a_GPBoost_model_with_random_effects_are_its_fixed_effects(tmp_path):
     gpboost = pytest.importorskip("gpboost")
     groups = np.arange(200) % 5
-    random = gpboost.GPModel(group_data=groups)
-    options = {"verbose": -1, "objective": "regression"}
+    random, options = gpboost.GPModel(group_data=groups), {"verbose": -1, "objective": "regression"}
     model = gpboost.train(options, gpboost.Dataset(X, Y), 3, gp_model=random)
     own = model.predict(X, group_data_pred=groups, pred_latent=True)["fixed_effect"]
     model.save_model(str(tmp_path / "mixed.json"))
     for one in (model, tmp_path / "mixed.json"):
         assert twins.largest_error(explain(one, X).totals()[:, 0], own) <= 1e-12
+    assert conversion_error(gpboost.train(options, gpboost.Dataset(X, Y), 3), X) <= 1e-12
 
 
 @pytest.mark.parametrize("columns", [1.0, 0.5])
@@ -190,13 +182,13 @@ def test_the_parameters_of_a_distribution_of_NGBoost_are_sums_of_trees(columns):
     assert TreeExplainer(model).shap_values(X).shape == (200, 4, 2)
 
 
+def test_balanced_bags_are_means_of_their_trees():
+    ensemble = pytest.importorskip("imblearn.ensemble")
+    model = ensemble.BalancedBaggingClassifier(n_estimators=3, random_state=0).fit(X, Y > 1)
+    assert conversion_error(model, X) <= 1e-12
+
+
 def test_a_detector_of_pyod_is_its_isolation_forest():
     module = pytest.importorskip("pyod.models.iforest")
     model = module.IForest(n_estimators=5, random_state=0).fit(X)
     assert explain(model, X).values.tobytes() == explain(model.detector_, X).values.tobytes()
-
-
-def test_a_Booster_of_GPBoost_is_read_as_its_file(tmp_path):
-    gpboost = pytest.importorskip("gpboost")
-    model = gpboost.train({"verbose": -1, "objective": "regression"}, gpboost.Dataset(X, Y), 3)
-    assert twins.largest_error(explain(model, X).totals()[:, 0], model.predict(X)) <= 1e-12

@@ -1,11 +1,12 @@
 """Models as people hold them: pipelines, searches, files, and what they do to rows and names."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import (
@@ -93,12 +94,6 @@ def test_totals_are_predictions_and_names_those_of_the_transformed_features(kind
         forest.prepare(X)
 
 
-def test_steps_that_do_not_know_their_names_leave_those_of_the_model(data):
-    X = data[0][["age", "dose"]].to_numpy()
-    model = make_pipeline(FunctionTransformer(np.exp), forest_model()).fit(X / 50, data[1])
-    assert to_forest(model).feature_names == ("x0", "x1")
-
-
 class OwnStep(BaseEstimator):
     """Does not know whether it is fitted, and fails to name features in a way that is given."""
 
@@ -122,11 +117,12 @@ class OwnStep(BaseEstimator):
 def test_steps_that_fail_to_name_features_do_not_stop_an_explanation(names, data):
     """Red if an error of what is only shown beside the values, or a wrong count, ends the call."""
     X, y = data[0][["age", "dose"]].to_numpy(), data[1]
-    scaler = StandardScaler().fit(X)
-    for steps in ([OwnStep(names=names)], [scaler, OwnStep(names=names)]):
-        model = make_pipeline(*steps, forest_model().fit(X, y))
+    scaler, last = StandardScaler().fit(X), forest_model().fit(X, y)
+    for steps in ([OwnStep(names=names)], [scaler, OwnStep(names=names)], [FunctionTransformer()]):
+        model = make_pipeline(*steps, last)
         totals = splitcredit.explain(model, X).totals()[:, 0]
         assert twins.largest_error(totals, model.predict(X)) <= twins.ROUNDING
+    assert to_forest(model).feature_names == ("x0", "x1")
 
 
 @pytest.mark.parametrize(
@@ -155,73 +151,74 @@ def test_a_single_row_as_a_Series_is_refused_with_the_remedy(pipeline, data):
         splitcredit.explain(pipeline, data[0].iloc[3])
 
 
-def test_a_frozen_model_is_the_model(data):
+def test_a_frozen_model_is_the_model(data, pipeline):
     X, y = data
     numbers = X[["age", "dose"]]
     model = forest_model().fit(numbers, y)
     expected = splitcredit.explain(model, numbers).values.tobytes()
     search = GridSearchCV(forest_model(), {"max_depth": [4]}, cv=2).fit(numbers, y)
-    for inner in (FrozenEstimator(model), FrozenEstimator(FrozenEstimator(model)), search):
+    for inner in (model, FrozenEstimator(model), search):
         frozen = FrozenEstimator(inner)
         assert splitcredit.explain(frozen, numbers).values.tobytes() == expected
     explainer = TreeExplainer(FrozenEstimator(model))
     assert explainer.shap_values(numbers).tobytes() == expected
-    pipeline = make_pipeline(encoder(), forest_model()).fit(X, y)
     totals = splitcredit.explain(FrozenEstimator(pipeline), X).totals()[:, 0]
     assert twins.largest_error(totals, pipeline.predict(X)) <= twins.ROUNDING
     with pytest.raises(NotFittedError, match="this RandomForestRegressor is not fitted"):
         to_forest(FrozenEstimator(forest_model()))
 
 
-@pytest.fixture(scope="module")
-def wrapped(data):
-    """Models around models that predict something else, and the inner model of each to explain."""
+VALUES, CLASSES = forest_model(), RandomForestClassifier(3, max_depth=2, random_state=0)
+ONE, FIRST = "estimator_", "estimators_[0]"
+
+
+@pytest.mark.parametrize(
+    ("place", "model", "target"),
+    [
+        (
+            "calibrated_classifiers_[0].estimator",
+            CalibratedClassifierCV(CLASSES, cv=2),
+            "is_high",
+        ),
+        ("regressor_", TransformedTargetRegressor(VALUES, transformer=StandardScaler()), "y"),
+        (ONE, FixedThresholdClassifier(CLASSES, threshold=0.7), "is_high"),
+        (ONE, TunedThresholdClassifierCV(CLASSES, cv=2), "is_high"),
+        (ONE, SelfTrainingClassifier(CLASSES), "unlabeled"),
+        (ONE, SelectFromModel(CLASSES), "is_high"),
+        (ONE, RFE(CLASSES, n_features_to_select=1), "is_high"),
+        (ONE, RFECV(CLASSES, cv=2), "is_high"),
+        (ONE, RANSACRegressor(VALUES, min_samples=0.5, random_state=0), "y"),
+        (FIRST, MultiOutputRegressor(VALUES), "two"),
+        (FIRST, MultiOutputClassifier(CLASSES), "two_classes"),
+        (FIRST, OneVsRestClassifier(CLASSES), "three"),
+        (FIRST, OneVsOneClassifier(CLASSES), "three"),
+        (FIRST, OutputCodeClassifier(CLASSES, random_state=0), "three"),
+        (FIRST, StackingClassifier([("a", CLASSES), ("b", CLASSES)], cv=2), "is_high"),
+        (FIRST, StackingRegressor([("a", VALUES)], cv=2), "y"),
+    ],
+)
+def test_models_that_change_the_prediction_are_refused_with_the_inner_model(
+    place, model, target, data
+):
     X, y = data[0][["age", "dose"]].to_numpy(), data[1].to_numpy()
-    is_high, targets = y > 8, np.column_stack([y, -y])
-    values, classes = forest_model(), RandomForestClassifier(3, max_depth=2, random_state=0)
-    two_models = [("a", classes), ("b", classes)]
-    return {
-        "calibrated_classifiers_[0].estimator": [
-            CalibratedClassifierCV(classes, cv=2).fit(X, is_high)
-        ],
-        "regressor_": [TransformedTargetRegressor(values, transformer=StandardScaler()).fit(X, y)],
-        "estimator_": [
-            FixedThresholdClassifier(classes, threshold=0.7).fit(X, is_high),
-            TunedThresholdClassifierCV(classes, cv=2).fit(X, is_high),
-            SelfTrainingClassifier(classes).fit(X, np.where(np.arange(len(X)) % 9, is_high, -1)),
-            SelectFromModel(classes).fit(X, is_high),
-            RFE(classes, n_features_to_select=1).fit(X, is_high),
-            RFECV(classes, cv=2).fit(X, is_high),
-            RANSACRegressor(values, min_samples=0.5, random_state=0).fit(X, y),
-        ],
-        "estimators_[0]": [
-            MultiOutputRegressor(values).fit(X, targets),
-            MultiOutputClassifier(classes).fit(X, abs(targets) > [7, 9]),
-            OneVsRestClassifier(classes).fit(X, np.digitize(y, [7, 9])),
-            OneVsOneClassifier(classes).fit(X, np.digitize(y, [7, 9])),
-            OutputCodeClassifier(classes, random_state=0).fit(X, np.digitize(y, [7, 9])),
-            StackingClassifier(two_models, cv=2).fit(X, is_high),
-            StackingRegressor([("a", values)], cv=2).fit(X, y),
-        ],
+    targets = {
+        "y": y,
+        "is_high": y > 8,
+        "unlabeled": np.where(np.arange(len(X)) % 9, y > 8, -1),
+        "three": np.digitize(y, [7, 9]),
+        "two": np.column_stack([y, -y]),
+        "two_classes": np.column_stack([y > 7, y > 9]),
     }
-
-
-PLACES = ("calibrated_classifiers_[0].estimator", "regressor_", "estimator_", "estimators_[0]")
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_models_that_change_the_prediction_are_refused_with_the_inner_model(place, wrapped):
+    model.fit(X, targets[target])
     remedy = re.escape(f"explain model.{place.replace('0', 'i')}")
-    for model in wrapped[place]:
-        message = f"cannot convert {type(model).__name__} to a Forest, because .*: {remedy}"
-        for call in (to_forest, TreeExplainer):
-            with pytest.raises(TypeError, match=message):
-                call(model)
-        attribute, _, behind = place.partition("[0]")
-        inner = getattr(model, attribute)
-        inner = inner[0] if "[0]" in place else inner
-        inner = getattr(inner, behind[1:]) if behind else inner
-        assert to_forest(inner).n_trees == inner.n_estimators  # what the message names is there
+    message = f"cannot convert {type(model).__name__} to a Forest, because .*: {remedy}"
+    for call in (to_forest, TreeExplainer):
+        with pytest.raises(TypeError, match=message):
+            call(model)
+    inner = model  # what the message names is there
+    for part in re.findall(r"\w+", place):
+        inner = inner[0] if part == "0" else getattr(inner, part)
+    assert to_forest(inner).n_trees == inner.n_estimators
 
 
 def test_bagged_measures_take_the_rows_that_a_pipeline_was_fitted_on(pipeline, data):
@@ -232,6 +229,9 @@ def test_bagged_measures_take_the_rows_that_a_pipeline_was_fitted_on(pipeline, d
     for model_or_forest in (pipeline, to_forest(pipeline, X)):
         x = X if model_or_forest is pipeline else rows
         assert splitcredit.ufi(model_or_forest, x, y).values.tobytes() == expected.tobytes()
+    of_last_step = splitcredit.importance(forest_model(max_features=1.0), rows, y, method="air")
+    of_pipeline = splitcredit.importance(pipeline, X, y, method="air")
+    assert of_pipeline.values.tobytes() == of_last_step.values.tobytes()
     ours = splitcredit.oob_importance(pipeline, X, y, weigh_by="y")
     assert ours.feature_names == NAMES and ours.values.any()
     with pytest.raises(ValueError, match="its hash differs"):
@@ -245,67 +245,53 @@ class Sampler(BaseEstimator):
         return X, y
 
 
-def encoded_by_targets(kind, data):
-    """A pipeline whose forest was grown on other rows than its steps make now."""
+def grown_on_other_rows(kind, data):
+    """A pipeline whose forest was grown on other rows than its steps make now, and rows for it."""
+    X, y = data
     if kind == "sampler":
-        numbers = data[0][["age", "dose"]]
-        return Pipeline([("draw", Sampler()), ("f", forest_model().fit(numbers, data[1]))])
+        numbers = X[["age", "dose"]]
+        return Pipeline([("step", Sampler()), ("f", forest_model().fit(numbers, y))]), numbers
     step = TargetEncoder(cv=KFold(3))
     if kind == "nested":
         step = make_column_transformer((make_pipeline(step), ["color"]), remainder="passthrough")
-    rows = data[0] if kind == "nested" else data[0][["color"]]
-    return Pipeline([("step", step), ("f", forest_model())]).fit(rows, data[1])
+    rows = X if kind == "nested" else X[["color"]]
+    return Pipeline([("step", step), ("f", forest_model())]).fit(rows, y), rows
 
 
 @pytest.mark.parametrize("kind", ["alone", "nested", "sampler"])
 def test_measures_of_training_rows_refuse_steps_that_made_other_rows_in_training(kind, data):
-    X, y = data
-    model = encoded_by_targets(kind, data)
-    X = {"alone": X[["color"]], "nested": X, "sampler": X[["age", "dose"]]}[kind]
-    step = "'draw' (Sampler)" if kind == "sampler" else "'step' (TargetEncoder)"
-    message = re.escape(f"the step {step} gave the model other training rows than transform gives")
-    method_names = [m.name for m in splitcredit.methods() if {"bootstrap", "refit"} & set(m.needs)]
-    assert len(method_names) == 6
-    for name in method_names:
+    model, X = grown_on_other_rows(kind, data)
+    named = "Sampler" if kind == "sampler" else "TargetEncoder"
+    message = rf"the step 'step' \({named}\) gave the model other training rows than transform g"
+    names = [m.name for m in splitcredit.methods() if {"bootstrap", "refit"} & set(m.needs)]
+    assert len(names) == 6
+    for call in (
+        *(partial(splitcredit.importance, model, X, data[1], name) for name in names),
+        partial(splitcredit.explain, model, X, "oob_attributions"),
+        partial(to_forest, model, X),
+    ):
         with pytest.raises(ValueError, match=message):
-            splitcredit.importance(model, X, y, method=name)
-    with pytest.raises(ValueError, match=message):
-        splitcredit.explain(model, X, "oob_attributions")
-    with pytest.raises(ValueError, match=message):
-        to_forest(model, X)
-    totals = splitcredit.explain(model, X).totals()[:, 0]
+            call()
     expected = model[-1].predict(X if kind == "sampler" else model[:-1].transform(X))
+    totals = splitcredit.explain(model, X).totals()[:, 0]
     assert twins.largest_error(totals, expected) <= twins.ROUNDING
-    if kind == "alone":  # the remedy
-        rows = model[:-1].fit_transform(X, y)
-        assert splitcredit.importance(forest_model().fit(rows, y), rows, y, "ufi").values[0] > 0
 
 
 def test_a_frozen_encoder_makes_the_same_rows_in_training(data):
-    X, y = data
-    encoder = FrozenEstimator(TargetEncoder(cv=KFold(3)).fit(X[["color"]], y))
-    model = make_pipeline(encoder, forest_model()).fit(X[["color"]], y)
-    rows = encoder.transform(X[["color"]])
-    ours = splitcredit.importance(model, X[["color"]], y, method="ufi")
-    theirs = splitcredit.importance(model[-1], rows, y, method="ufi")
+    X, y = data[0][["color"]], data[1]
+    encoder = FrozenEstimator(TargetEncoder(cv=KFold(3)).fit(X, y))
+    model = make_pipeline(encoder, forest_model()).fit(X, y)
+    theirs = splitcredit.importance(model[-1], encoder.transform(X), y, method="ufi")
+    ours = splitcredit.importance(model, X, y, method="ufi")
     assert ours.values.tobytes() == theirs.values.tobytes()
 
 
-def test_the_background_goes_through_the_pipeline_too(pipeline, data):
-    X, _ = data
-    method = "tree_shap_interventional"
-    ours = getattr(splitcredit, method)(pipeline, X[:9], background=X[:20])
-    rows = pipeline[:-1].transform(X)
-    theirs = getattr(splitcredit, method)(pipeline[-1], rows[:9], background=rows[:20])
-    assert ours.values.tobytes() == theirs.values.tobytes()
-
-
-def test_measures_of_faithfulness_take_pipelines(pipeline, data):
-    X, y = data
-    X, y = X[:6], y[:6]
+def test_measures_take_the_rows_and_the_background_through_the_pipeline(pipeline, data):
+    X, y = data[0][:6], data[1][:6]
     rows, inner = pipeline[:-1].transform(X), to_forest(pipeline[-1])
     ranking = np.tile(np.arange(5), (6, 1))
     calls = {
+        "background": lambda m, x: splitcredit.tree_shap_interventional(m, x, background=x).values,
         "pg2": lambda m, x: exact_gap.pg2(m, x, [0, 3]),
         "pgi2": lambda m, x: splitcredit.faithfulness(m, x, ranking, scale=1.0),
         "greedy": lambda m, x: greedy.greedy_ranking(m, x).gaps,
@@ -320,23 +306,18 @@ def test_measures_of_faithfulness_take_pipelines(pipeline, data):
 def test_what_is_not_ready_is_refused_with_the_remedy(data):
     X, y = data[0][["age", "dose"]], data[1]
     search = GridSearchCV(forest_model(), {"max_depth": [1]}, cv=2, refit=False)
-    with pytest.raises(NotFittedError, match=r"this GridSearchCV is not fitted: call fit\(X, y\)"):
-        to_forest(search)
-    with pytest.raises(ValueError, match="refit=False and has no best estimator: fit it with"):
-        to_forest(search.fit(X, y))
-    with pytest.raises(ValueError, match="last step 'scale' of the pipeline is no model of trees"):
-        to_forest(Pipeline([("scale", "passthrough")]))
-    with pytest.raises(TypeError, match=r"cannot convert .*StandardScaler to a Forest"):
-        to_forest(make_pipeline(StandardScaler()).fit(X))
-
-
-def test_air_fits_the_last_step_of_a_pipeline_on_what_it_sees(pipeline, data):
-    X, y = data
-    of_pipeline = splitcredit.importance(pipeline, X, y, method="air")
-    rows = pipeline[:-1].transform(X)
-    of_last_step = splitcredit.importance(forest_model(max_features=1.0), rows, y, method="air")
-    assert of_pipeline.values.tobytes() == of_last_step.values.tobytes()
-    assert of_pipeline.feature_names == NAMES
+    for model, kind, message in (
+        (search, NotFittedError, r"this GridSearchCV is not fitted: call fit\(X, y\)"),
+        (clone(search).fit(X, y), ValueError, "refit=False and has no best estimator: fit it with"),
+        (
+            Pipeline([("scale", "passthrough")]),
+            ValueError,
+            "last step 'scale' of the pipeline is no model of trees",
+        ),
+        (make_pipeline(StandardScaler()).fit(X), TypeError, "cannot convert .*StandardScaler to"),
+    ):
+        with pytest.raises(kind, match=message):
+            to_forest(model)
 
 
 def test_training_rows_in_another_order_of_columns_are_known_by_their_hash(data):
@@ -366,15 +347,11 @@ def test_training_rows_in_another_order_of_columns_are_known_by_their_hash(data)
     ids=repr,
 )
 def test_labels_that_equal_the_classes_are_accepted(classes, labels):
-    classes = np.array(classes)
-    y = np.tile(classes, 20)
+    y = np.tile(np.array(classes), 20)
     X = np.random.default_rng(0).normal(size=(len(y), 2))
     forest = to_forest(RandomForestClassifier(2, random_state=0).fit(X, y))
-    array = np.asarray(labels)
-    expected = np.arange(len(classes))
-    np.testing.assert_array_equal(targets_of(forest, array, len(array)), expected)
-    series = pd.Series(labels)
-    np.testing.assert_array_equal(targets_of(forest, series, len(array)), expected)
+    for given in (np.asarray(labels), pd.Series(labels)):
+        assert targets_of(forest, given, len(classes)).tolist() == list(range(len(classes)))
 
 
 @pytest.mark.parametrize("label", [0.5, 2, "1.0", np.nan, None])

@@ -48,10 +48,17 @@ class Other:
         return Other(self.table[names], self.names)
 
 
+class Dask(pd.DataFrame):
+    """A table that makes its rows when it is asked to, as those of dask."""
+
+    def compute(self):
+        return self
+
+
 @pytest.mark.parametrize("names", ["columns", "column_names"])
 def test_tables_of_other_libraries_may_have_their_columns_in_any_order(names):
-    expected = splitcredit.explain(FOREST, TABLE).values
-    values = splitcredit.explain(FOREST, Other(TABLE[["c", "a", "b"]], names)).values
+    expected = explain(FOREST, TABLE).values
+    values = explain(FOREST, Other(TABLE[["c", "a", "b"]], names)).values
     assert values.tobytes() == expected.tobytes()
 
 
@@ -64,22 +71,21 @@ def test_whole_numbers_of_tables_and_lists_are_compared_by_LightGBM_as_it_reads_
     model = lightgbm.train(parameters, data, 10)
     in_double, in_single = model.predict(times), model.predict(seconds)
     assert not np.allclose(in_double, in_single)
-    forest = splitcredit.to_forest(model)
+    forest = to_forest(model)
     for rows, expected in ((Other(times, "columns"), in_double), (seconds.tolist(), in_single)):
-        for ours in (splitcredit.explain(model, rows).totals(), forest.predict(rows)):
+        for ours in (explain(model, rows).totals(), forest.predict(rows)):
             np.testing.assert_allclose(ours[:, 0], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["column_names", "columns", "select"])
+@pytest.mark.parametrize("name", ["column_names", "columns", "select", "compute"])
 def test_columns_of_a_dataframe_may_be_called_as_attributes_of_other_tables(name):
     """A column ``column_names`` was taken for the names of the columns."""
-    X = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=[name, "b"])
-    model = RandomForestClassifier(3, random_state=0).fit(X, X["b"] > 0.5)
-    reordered = splitcredit.explain(model, X[["b", name]])
-    assert reordered.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
-    assert reordered.feature_names == (name, "b")
-    shap_values = splitcredit.TreeExplainer(model)(X)
-    assert list(shap_values.feature_names) == [name, "b"]
+    X = TABLE.rename(columns={"a": name})
+    model = RandomForestClassifier(3, random_state=0).fit(X, CLASSES)
+    reordered = explain(model, X[["c", "b", name]])
+    assert reordered.values.tobytes() == explain(model, X).values.tobytes()
+    assert reordered.feature_names == (name, "b", "c")
+    assert list(TreeExplainer(model)(X).feature_names) == [name, "b", "c"]
 
 
 def test_tables_of_pyarrow_have_the_names_of_their_columns_and_not_the_columns_as_names():
@@ -92,10 +98,10 @@ def test_tables_of_pyarrow_have_the_names_of_their_columns_and_not_the_columns_a
 
 # What takes rows, by the ways that there are to them.
 CALLS = (
-    splitcredit.explain,
-    lambda model, table: splitcredit.to_forest(model).predict(table),
+    explain,
+    lambda model, table: to_forest(model).predict(table),
     lambda model, table: splitcredit.rank(model, table, "saabas"),
-    lambda model, table: splitcredit.TreeExplainer(model).shap_values(table),
+    lambda model, table: TreeExplainer(model).shap_values(table),
 )
 # Dates and times, what polars calls them, and what pyarrow does.
 TIMES = [
@@ -107,21 +113,29 @@ TIMES = [
 ]
 
 
+def library_table(package, columns):
+    """A table of polars or pyarrow."""
+    library = pytest.importorskip(package, reason=f"The package {package} is not installed.")
+    return library.DataFrame(columns) if package == "polars" else library.table(columns)
+
+
 @pytest.mark.parametrize(("time", "polars", "pyarrow"), TIMES)
 @pytest.mark.parametrize("package", ["polars", "pyarrow"])
 def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_column(
     package, time, polars, pyarrow
 ):
-    library = pytest.importorskip(package, reason=f"The package {package} is not installed.")
-    columns = {"a": [0.5], "b": [2], "c": [time]}
-    table = library.DataFrame(columns) if package == "polars" else library.table(columns)
+    table = library_table(package, {"a": [0.5], "b": [2], "c": [time]})
     kind = polars if package == "polars" else pyarrow
-    labeled = TABLE.assign(b=np.arange(120) % 3)
     by_category = HistGradientBoostingClassifier(max_iter=2, categorical_features=["b"])
-    by_category.fit(labeled, CLASSES)
+    by_category.fit(TABLE.assign(b=np.arange(120) % 3), CLASSES)
     for model, call in itertools.product((FOREST, by_category), CALLS):
         with pytest.raises(ValueError, match=rf"X is not numeric \(column 'c' holds {kind}"):
             call(model, table)
+
+
+# Without polars: its types are written so, and its array is one of numbers.
+DATED = Other(TABLE, "columns")
+DATED.dtypes = ["Float64", "Float64", "Date"]
 
 
 # NumPy takes times among objects for the number of their units, 5 and 18262.
@@ -129,24 +143,20 @@ def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_colum
     ("given", "message"),
     [
         (None, r"X is None: pass the rows, \(n_samples, n_features\)"),
+        (DATED, r"X is not numeric \(column 'c' holds Date"),
         (TABLE.assign(a=pd.Timestamp("2020-01-01")), r"X is not numeric \(column 'a' holds"),
         (TABLE.assign(a=pd.Timedelta("3 days")), r"X is not numeric \(column 'a' holds"),
         (TABLE.assign(c=1j), r"X is not numeric \(column 'c' holds complex128"),
         (np.array([[1.0, 2, np.timedelta64(5, "D")]], object), r"X is not numeric \(it holds np\."),
         (np.array([[1, 2, np.datetime64("2020-01-01")]], object), r"numeric \(it holds np\."),
+        (np.ma.masked_array(TABLE, TABLE > 2), r"pass X.astype\(float\).filled\(np.nan\)"),
+        (Dask(TABLE), r"X is a Dask of dask, .* pass X.compute\(\)"),
     ],
 )
 def test_rows_that_hold_no_numbers_are_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        splitcredit.explain(FOREST, given)
-
-
-def test_columns_of_dates_are_known_by_the_types_that_a_table_names():
-    """Without polars: its types are written so, and its array is one of numbers."""
-    table = Other(TABLE, "columns")
-    table.dtypes = ["Float64", "Float64", "Date"]
-    with pytest.raises(ValueError, match=r"X is not numeric \(column 'c' holds Date"):
-        splitcredit.explain(FOREST, table)
+    for call in CALLS[:2]:
+        with pytest.raises(ValueError, match=message):
+            call(FOREST, given)
 
 
 @pytest.mark.parametrize("kind", ["Categorical", "Enum(categories=['u', 'v'])", "dictionary<...>"])
@@ -158,41 +168,36 @@ def test_categories_of_other_libraries_are_refused_with_the_table_to_pass(librar
     model = library(n_estimators=3, **options).fit(table, TABLE["a"] + 3 * TABLE["c"])
     other = Other(table, "columns")
     other.dtypes = ["Float64", "Float64", kind]
-    forest = splitcredit.to_forest(model)
-    for call in (forest.predict, lambda X: splitcredit.explain(model, X)):
+    forest = to_forest(model)
+    for call in (forest.predict, lambda X: explain(model, X)):
         with pytest.raises(ValueError, match=r"column 'c' of X has categories .*X.to_pandas\(\)"):
             call(other)
 
 
 @pytest.mark.parametrize("package", ["polars", "pyarrow"])
 def test_numbers_in_tables_of_other_libraries_are_those_of_pandas(package):
-    library = pytest.importorskip(package, reason=f"The package {package} is not installed.")
     columns = {"b": [2, 3], "a": [0.5, 1.5], "c": [True, False]}
-    table = library.DataFrame(columns) if package == "polars" else library.table(columns)
-    expected = splitcredit.explain(FOREST, pd.DataFrame(columns)).values
-    assert splitcredit.explain(FOREST, table).values.tobytes() == expected.tobytes()
+    expected = explain(FOREST, pd.DataFrame(columns)).values
+    assert explain(FOREST, library_table(package, columns)).values.tobytes() == expected.tobytes()
 
 
 def test_a_dmatrix_with_categories_is_refused():
     """Its codes follow the order of its own labels, which need not be that of the training."""
     table = TABLE.assign(a=pd.Categorical(rng.choice(list("uvw"), 120)))
     model = xgboost.XGBClassifier(n_estimators=5, enable_categorical=True).fit(table, CLASSES)
-    explainer = splitcredit.TreeExplainer(model)
+    explainer = TreeExplainer(model)
     with pytest.raises(ValueError, match="pass the table or array that it was made of"):
         explainer.shap_values(xgboost.DMatrix(table, enable_categorical=True))
     assert explainer.shap_values(table).shape == (120, 3)
 
 
-def test_a_whole_number_that_names_another_class_is_no_index():
-    model = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES + 1)
-    with pytest.raises(ValueError, match=r"output=1 may mean the class 1 .* pass output='1' or"):
-        splitcredit.explain(model, TABLE, output=1)
-    of_floats = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES + 1.0)
-    with pytest.raises(ValueError, match=r"output=1 may mean the class 1 .* pass output='1\.0' or"):
-        splitcredit.explain(of_floats, TABLE, output=1)
-    by_name = splitcredit.explain(model, TABLE, output="1")
-    assert by_name.values.tobytes() == splitcredit.explain(model, TABLE, output=0).values.tobytes()
-    assert splitcredit.explain(FOREST, TABLE, output=1).output_names == ("1",)
+@pytest.mark.parametrize(("classes", "name"), [(CLASSES + 1, "1"), (CLASSES + 1.0, r"1\.0")])
+def test_a_whole_number_that_names_another_class_is_no_index(classes, name):
+    model = RandomForestClassifier(5, random_state=0).fit(TABLE, classes)
+    with pytest.raises(ValueError, match=rf"output=1 may mean the class 1 .* output='{name}' or"):
+        explain(model, TABLE, output=1)
+    by_name = explain(model, TABLE, output=name.replace("\\", ""))
+    assert by_name.values.tobytes() == explain(model, TABLE, output=0).values.tobytes()
 
 
 def test_a_forest_whose_rows_are_drawn_by_samplers_has_no_bags():
@@ -200,44 +205,20 @@ def test_a_forest_whose_rows_are_drawn_by_samplers_has_no_bags():
     model = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES)
     model.samplers_ = []
     del model._n_samples
-    assert splitcredit.to_forest(model).inbag is None
-    assert splitcredit.explain(model, TABLE).values.shape == (120, 3, 2)
+    assert to_forest(model).inbag is None
+    assert explain(model, TABLE).values.shape == (120, 3, 2)
 
 
 @pytest.mark.parametrize("container", [xgboost.DMatrix, lightgbm.Dataset])
 def test_rows_that_a_library_keeps_for_itself_are_refused_where_offsets_have_no_place(container):
     message = f"X is a {container.__name__}: pass the table that it was made of"
     with pytest.raises(ValueError, match=message):
-        splitcredit.to_forest(FOREST).prepare(container(TABLE))
+        to_forest(FOREST).prepare(container(TABLE))
 
 
-class Dask(pd.DataFrame):
-    """A table that makes its rows when it is asked to, as those of dask."""
-
-    def compute(self):
-        return self
-
-
-def test_rows_that_are_not_made_yet_are_refused():
-    """But not a table of pandas with a column of that name."""
-    for call in (splitcredit.to_forest(FOREST).predict, partial(splitcredit.explain, FOREST)):
-        with pytest.raises(ValueError, match=r"X is a Dask of dask, .* pass X.compute\(\)"):
-            call(Dask(TABLE))
-    named = TABLE.rename(columns={"a": "compute"})
-    model = RandomForestClassifier(2, random_state=0).fit(named, CLASSES)
-    assert splitcredit.explain(model, named).values.shape == (120, 3, 2)
-
-
-def test_masked_values_are_refused_and_not_read_below_the_mask():
-    values = TABLE.to_numpy()
-    rows = np.ma.masked_array(values, mask=False)
-    plain = splitcredit.explain(FOREST, values).values
-    assert splitcredit.explain(FOREST, rows).values.tobytes() == plain.tobytes()
-    rows[0, 1] = np.ma.masked
-    for call in (splitcredit.to_forest(FOREST).predict, partial(splitcredit.explain, FOREST)):
-        with pytest.raises(ValueError, match=r"pass X.astype\(float\).filled\(np.nan\)"):
-            call(rows)
-    assert np.isnan(rows.astype(float).filled(np.nan)[0, 1])
+def test_rows_whose_mask_hides_nothing_are_read():
+    rows = np.ma.masked_array(TABLE.to_numpy(), mask=False)
+    assert explain(FOREST, rows).values.tobytes() == explain(FOREST, TABLE).values.tobytes()
 
 
 class Encoded:
@@ -253,8 +234,8 @@ def test_dictionaries_of_pyarrow_with_missing_values_are_refused():
     table.schema = type("Schema", (), {"names": ["a", "b", "c"]})
     table.schema.types = ["double", "dictionary<values=double, indices=int32>", "double"]
     table.columns = [Encoded(3), Encoded(0), Encoded(3)]
-    expected = splitcredit.explain(FOREST, TABLE).values
-    assert splitcredit.explain(FOREST, table).values.tobytes() == expected.tobytes()
+    expected = explain(FOREST, TABLE).values
+    assert explain(FOREST, table).values.tobytes() == expected.tobytes()
     table.columns[1] = Encoded(1)
     for call in CALLS:
         with pytest.raises(ValueError, match=r"'b' of X has missing .*: pass X.to_pandas\(\)"):
@@ -269,11 +250,10 @@ def test_missing_values_of_a_pyarrow_table_are_those_of_its_dataframe(labels):
     model.fit(plain, CLASSES)
     encoded = pyarrow.array(labels * 30).dictionary_encode()
     table = pyarrow.table({"a": encoded, "b": plain["b"].to_numpy()})
-    for call in CALLS:
-        with pytest.raises(ValueError, match=r"'a' of X has missing .*: pass X.to_pandas\(\)"):
-            call(model, table)
-    expected = splitcredit.explain(model, plain).values
-    assert splitcredit.explain(model, table.to_pandas()).values.tobytes() == expected.tobytes()
+    with pytest.raises(ValueError, match=r"'a' of X has missing .*: pass X.to_pandas\(\)"):
+        explain(model, table)
+    expected = explain(model, plain).values
+    assert explain(model, table.to_pandas()).values.tobytes() == expected.tobytes()
 
 
 def test_missing_values_of_pandas_among_objects_are_missing():
@@ -282,13 +262,13 @@ def test_missing_values_of_pandas_among_objects_are_missing():
     plain = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"])
     plain[random.random(plain.shape) < 0.3] = np.nan
     model = HistGradientBoostingRegressor(max_iter=5).fit(plain, plain["a"].fillna(3))
-    expected = splitcredit.explain(model, plain).values
+    expected = explain(model, plain).values
     nullable = plain.astype("Float64").where(plain.notna(), pd.NA)
     array = nullable.to_numpy(object)
     for rows in (nullable, nullable.astype(object), array, array.tolist()):
-        assert splitcredit.explain(model, rows).values.tobytes() == expected.tobytes()
+        assert explain(model, rows).values.tobytes() == expected.tobytes()
     row = int(plain["a"].isna().argmax())
-    explainer = splitcredit.TreeExplainer(model)
+    explainer = TreeExplainer(model)
     for one in (nullable.iloc[row], nullable.iloc[row].astype(object), list(nullable.iloc[row])):
         assert explainer.shap_values(one).tobytes() == expected[row, :, 0].tobytes()
 
@@ -298,7 +278,7 @@ def test_missing_values_of_pandas_among_objects_are_missing():
 
 def table(names):
     """Rows with columns of these names, and targets."""
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=names)
+    X = TABLE.set_axis(names, axis=1)[:60]
     return X, X.iloc[:, 0] + X.iloc[:, 1] * X.iloc[:, 2]
 
 
@@ -317,32 +297,33 @@ def test_names_of_columns_mean_the_features_wherever_names_are_given(model, name
     """What goes by name beside X: rows of plots, scales, masks, rankings, groups and sets."""
     X, y = table(names)
     model.fit(X, y)
-    order, rows = [2, 0, 1], X.to_numpy()
-    reordered, attribution = X.iloc[:, order], splitcredit.explain(model, X.iloc[:, order])
+    order, rows, scale = [2, 0, 1], X.to_numpy(), X.std()
+    reordered, first = X.iloc[:, order], pd.Series([False, True, False], names[order])
+    attribution = explain(model, reordered)
     assert attribution.feature_names == kept
-    assert attribution.values.tobytes() == splitcredit.explain(model, rows).values.tobytes()
     assert attribution.to_shap(reordered).data.tolist() == rows.tolist()
+    assert attribution.grouped({"g": list(names[:2])}).feature_names == ("g", kept[2])
     of_series = TreeExplainer(model).shap_values(reordered.iloc[0])
     assert of_series.tobytes() == attribution.values[0].tobytes()
-    assert attribution.grouped({"g": list(names[:2])}).feature_names == ("g", kept[2])
-    named = splitcredit.interactions(model, X[:2], sets=[[names[2], names[0]]])
-    by_index = splitcredit.interactions(model, rows[:2], sets=[[2, 0]])
-    assert named.values.tobytes() == by_index.values.tobytes()
-    scale, first = X.std(), pd.Series([False, True, False], names[order])
     gap = partial(splitcredit.faithfulness, model, metric="pg2")
+    sets = partial(splitcredit.interactions, model)
     by_position = gap(rows, [0], scale=scale.to_numpy())
-    assert gap(reordered, first, scale=scale.iloc[order]).tobytes() == by_position.tobytes()
-    ranked = [
-        splitcredit.rank(model, x, scale=s).gaps
-        for x, s in ((reordered, scale.iloc[order]), (rows, scale.to_numpy()))
-    ]
-    assert ranked[0].tobytes() == ranked[1].tobytes()
+    for by_name, expected in (
+        (attribution.values, explain(model, rows).values),
+        (sets(X[:2], sets=[[names[2], names[0]]]).values, sets(rows[:2], sets=[[2, 0]]).values),
+        (gap(reordered, first, scale=scale.iloc[order]), by_position),
+        (
+            splitcredit.rank(model, reordered, scale=scale.iloc[order]).gaps,
+            splitcredit.rank(model, rows, scale=scale.to_numpy()).gaps,
+        ),
+    ):
+        assert by_name.tobytes() == expected.tobytes()
     if names is BLANKS:
         assert gap(X, [names[0]], scale=scale).tobytes() == by_position.tobytes()
     else:
         message = r"missing \['dose second'\], not expected \[\"\('dose',"
         with pytest.raises(ValueError, match=message):
-            splitcredit.explain(model, X.rename(columns={"second": "third"}))
+            explain(model, X.rename(columns={"second": "third"}))
 
 
 @pytest.mark.parametrize("kind", [xgboost.XGBRegressor, lightgbm.LGBMRegressor])
@@ -364,22 +345,21 @@ def test_a_name_of_several_features_is_refused_where_one_is_meant():
     X, y = table(["a", "b", "c"])
     twice = FunctionTransformer(np.asarray, feature_names_out=lambda _, names: ["a", "a", "c"])
     model = make_pipeline(twice, DecisionTreeRegressor(max_depth=3)).fit(X, y)
-    attribution = splitcredit.explain(model, X)
-    refusal = r"several are called 'a': pass an index, one of \[0, 1\]"
     for call in (
-        lambda: attribution.grouped({"one": ["a", "c"]}),
-        lambda: splitcredit.explain(model, X, groups={"one": ["a", "c"]}),
+        lambda: explain(model, X, groups={"one": ["a", "c"]}),
         lambda: splitcredit.interactions(model, X, sets="a"),
         lambda: splitcredit.faithfulness(model, X, ["a"], "pg2", scale=0.1),
     ):
-        with pytest.raises(ValueError, match=refusal):
+        with pytest.raises(
+            ValueError, match=r"several are called 'a': pass an index, one of \[0, 1"
+        ):
             call()
     assert splitcredit.interactions(model, X, sets=[[1, "c"]]).sets.tolist() == [[1, 2]]
 
 
 # Remedies that messages name, for what was passed.
 
-X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), columns=list("abc"))
+X = TABLE[:90]
 MODEL = RandomForestRegressor(3, random_state=0).fit(X, X.a)
 
 
@@ -393,21 +373,15 @@ MODEL = RandomForestRegressor(3, random_state=0).fit(X, X.a)
 )
 def test_rows_as_dicts_are_a_table(given):
     """Red if a function takes other rows for them than for the DataFrame."""
-
-    def gaps(X):
-        noise = {"noise": "marginal", "background": X}
-        return splitcredit.faithfulness(MODEL, X, "tree_shap", **noise)
-
-    y, row = X["a"], X.iloc[0].to_dict()
     for call in (
         lambda X: explain(MODEL, X).values,
         lambda X: TreeExplainer(MODEL).shap_values(X),
-        lambda X: splitcredit.rank(MODEL, X, "tree_shap").rankings,
-        lambda X: splitcredit.importance(MODEL, X, y, "mda").values,
-        lambda X: splitcredit.to_forest(MODEL, X).training_hash.encode(),
-        gaps,
+        lambda X: splitcredit.importance(MODEL, X, TABLE["a"][:90], "mda").values,
+        lambda X: splitcredit.rank(MODEL, X, noise="marginal", background=X).gaps,
+        lambda X: to_forest(MODEL, X).training_hash.encode(),
     ):
         assert bytes(call(given(X))) == bytes(call(X))
+    row = X.iloc[0].to_dict()
     assert explain(MODEL, row).values.tobytes() == explain(MODEL, X[:1]).values.tobytes()
     with pytest.raises(ValueError, match=r"not expected \['A'\]; leave out"):
         explain(MODEL, [row, {"A": 1.0, "b": 1.0, "c": 1.0}])
@@ -461,17 +435,15 @@ def test_the_notice_says_that_code_is_kept_only_where_it_is(is_kept, caplog, mon
 
 
 def test_sparse_rows_that_are_a_mapping_are_no_dict_of_a_row():
-    """Red if a dok_matrix of six rows is explained as one."""
-    X = np.eye(6, 4)
-    model = RandomForestRegressor(3, random_state=0).fit(X, np.arange(6.0))
-    ours = splitcredit.explain(model, scipy.sparse.dok_matrix(X))
-    assert (ours.values == splitcredit.explain(model, X).values).all()
+    """Red if a dok_matrix of rows is explained as one."""
+    ours = explain(MODEL, scipy.sparse.dok_matrix(X.round(0)))
+    assert (ours.values == explain(MODEL, X.round(0)).values).all()
 
 
 def test_dicts_go_to_a_step_that_takes_dicts():
     rows = [{"a": 1.0, "b": "x"}, {"a": 2.0, "b": "y"}] * 5
     model = make_pipeline(DictVectorizer(), RandomForestRegressor(3, random_state=0))
-    totals = splitcredit.explain(model.fit(rows, np.arange(10.0)), rows).totals()[:, 0]
+    totals = explain(model.fit(rows, np.arange(10.0)), rows).totals()[:, 0]
     assert totals == pytest.approx(model.predict(rows))
 
 
@@ -498,6 +470,6 @@ def test_a_series_of_one_feature_is_refused_and_a_column_of_targets_is_taken():
     X, y = pd.DataFrame({"a": np.arange(20.0)}), np.arange(20) % 2
     model = RandomForestClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"pass the one feature as X\.to_frame\(\)"):
-        splitcredit.explain(model, X["a"])
+        explain(model, X["a"])
     as_column = splitcredit.importance(model, X, y[:, None], method="ufi")
     assert as_column.values == splitcredit.importance(model, X, y, method="ufi").values
