@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import twins
+from forests import whole_numbers
+from splitcredit import to_forest
 
 
 def one_hot(forest, y) -> list[list[Fraction]]:
@@ -184,3 +188,50 @@ def _loss(tree, X, y):
         return np.mean((predictions[:, 0] - y) ** 2)
     classes = predictions.argmax(1)
     return np.mean([tree.output_names[c] != str(v) for c, v in zip(classes, y, strict=True)])
+
+
+# Bagged forests of all kinds, with their training rows and targets.
+
+
+def _small(kind, seed=0, **parameters):
+    """A small bagged forest, deep enough for nodes without out-of-bag rows."""
+    X, y = whole_numbers("values" if kind == "values" else "classes", 60, 5, seed)
+    y = (y > 0).astype(int) if kind == "two classes" else y
+    y = np.where(y == 2, "c", np.where(y == 1, "b", "a")) if kind == "three names" else y
+    model = RandomForestRegressor if kind == "values" else RandomForestClassifier
+    model = model(4, random_state=seed, max_features=2, **parameters).fit(X, y)
+    return to_forest(model, X), X, y
+
+
+def _rare():
+    """Trees that saw one class only, beside others."""
+    X = np.arange(8.0)[:, None] * np.ones((1, 2))
+    y = np.array([0, 0, 0, 0, 0, 0, 0, 1])
+    model = RandomForestClassifier(12, random_state=0).fit(X, y)
+    return to_forest(model, X), X, y
+
+
+def _one_row_drawn_all():
+    """A tree without out-of-bag rows beside one with them."""
+    forest, X, y = _small("two classes")
+    counts = np.array(forest.inbag)
+    counts[0] += counts[0] == 0
+    return replace(forest, inbag=counts), X, y
+
+
+CASES = {
+    "two classes": lambda: _small("two classes"),
+    "three names": lambda: _small("three names", seed=1),
+    "values": lambda: _small("values", seed=2),
+    # Its nodes keep medians, which are not held against the means of the targets.
+    "medians": lambda: _small("values", criterion="absolute_error", max_depth=3),
+    "few rows drawn": lambda: _small("two classes", seed=3, max_samples=0.3),
+    "trees of one class": _rare,
+    "a tree without out-of-bag rows": _one_row_drawn_all,
+}
+
+
+@cache
+def case(name):
+    """Forest, X and y of one case."""
+    return CASES[name]()

@@ -35,16 +35,12 @@ def test_only_what_fits_the_bound_is_made_once(n_arrays, times):
 
 
 def test_the_oldest_list_makes_room_for_the_newest():
-    store, owner, second_owner = Cache(160), Owner(), Owner()
-    first, second, third = Maker(), Maker(), Maker()
-    store.items(owner, "first", first)
-    store.items(second_owner, "second", second)
-    store.items(owner, "third", third)
-    store.items(second_owner, "second", second)
-    store.items(owner, "third", third)
-    assert (first.asked, second.asked, third.asked) == (1, 1, 1)
-    store.items(owner, "first", first)
-    assert first.asked == 2
+    store, owners, makers = Cache(160), (Owner(), Owner()), [Maker() for _ in range(3)]
+    for number in (0, 1, 2, 1, 2):
+        store.items(owners[number % 2], number, makers[number])
+    assert [maker.asked for maker in makers] == [1, 1, 1]
+    store.items(owners[0], 0, makers[0])
+    assert makers[0].asked == 2
 
 
 def test_nothing_is_kept_longer_than_the_forest():
@@ -55,12 +51,6 @@ def test_nothing_is_kept_longer_than_the_forest():
     del owner
     gc.collect()
     assert len(store._lists) == 0
-
-
-def test_other_keys_are_other_lists():
-    store, owner = Cache(1000), Owner()
-    assert len(store.items(owner, "a", Maker(1))) == 1
-    assert len(store.items(owner, "b", Maker(2))) == 2
 
 
 def test_threads_that_keep_lists_at_once_do_not_disturb_each_other():

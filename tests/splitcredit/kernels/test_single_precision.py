@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 import xgboost
 
-import twins_prediction_gap as exact
 import twins_single_precision as twin
-from reproduction import claims, datasets, models, recorded, storage
+from reproduction import claims, datasets, models, storage
 from reproduction.metrics.errors import randomized_error
 from reproduction.metrics.gaps import exact_gaps
 from reproduction.papers.gajewski2025._settings import (
@@ -108,72 +107,67 @@ def test_gaps_are_the_exact_ones_up_to_the_rounding_of_the_squared_prediction():
 
 
 @pytest.mark.parametrize("seed", [0, 2])
-def test_rankings_and_ties_are_those_of_the_twin(seed):
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [[3, 1, 0, 2]] * 2 + [[2, 3, 1, 0]] * 2])
+def test_rankings_and_ties_are_those_of_the_twin(seed, order):
     forest, X = boosted(seed)
-    orders = [np.arange(4), np.array([[3, 1, 0, 2]] * 2 + [[2, 3, 1, 0]] * 2)]
-    for order in orders:
-        places = np.broadcast_to(order, (4, 4))
-        greedy = greedy_ranking(forest, X[:8], scale=0.1, arithmetic="single", ties=order)
-        for i, x in enumerate(X[:8]):
-            ranking, tied = twin.greedy(forest, x, 0.1, places)
-            assert greedy.rankings[i].tolist() == ranking
-            assert greedy.tied[i].tolist() == tied
+    greedy = greedy_ranking(forest, X[:8], scale=0.1, arithmetic="single", ties=np.array(order))
+    for x, ranking, tied in zip(X[:8], greedy.rankings, greedy.tied, strict=True):
+        expected = twin.greedy(forest, x, 0.1, np.broadcast_to(order, (4, 4)))
+        assert (ranking.tolist(), tied.tolist()) == expected
     assert greedy.tied.any()
 
 
 def test_equal_features_are_taken_in_the_order_that_is_given_in_double_precision_too():
     forest, X = boosted(0)
-    by_index = greedy_ranking(forest, X, scale=0.1)
     order = np.array([2, 3, 0, 1])
-    by_order = greedy_ranking(forest, X, scale=0.1, ties=order)
+    by_index, by_order = (greedy_ranking(forest, X, scale=0.1, ties=t) for t in (None, order))
     assert (by_order.rankings != by_index.rankings).any()
     for x, ranking, tied in zip(X[:20], by_order.rankings, by_order.tied, strict=False):
         for place in range(4):
             free = [j for j in order if j not in ranking[:place]]
-            gaps = [
-                pg2(forest, x[None], [*map(int, ranking[:place]), int(j)], scale=0.1) for j in free
-            ]
-            equal = np.array(gaps)[:, 0] >= max(gaps) * (1 - greedy_module.TIE)
+            sets = np.array([np.isin(range(4), [*ranking[:place], j]) for j in free])
+            gaps = pg2(forest, np.tile(x, (len(free), 1)), sets, scale=0.1)
+            equal = gaps >= gaps.max() * (1 - greedy_module.TIE)
             assert ranking[place] == free[int(equal.argmax())]
             assert tied[place] == (equal.sum() > 1)
 
 
-def test_what_single_precision_is_not_for_is_refused():
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"arithmetic": "half"}, "arithmetic='half': available are 'double', 'single'"),
+        ({"model": replace(boosted(1)[0], strict=False)}, "that go left on x < threshold"),
+        ({"perturbation": Laplace()}, "is for normal noise with a scale above 0"),
+        ({"scale": [0, 1, 1, 1]}, "is for normal noise with a scale above 0"),
+        ({"X": [[0, np.nan, 0, 0]]}, "row 0, feature 'x1'"),
+        *(
+            ({"ties": ties, "arithmetic": "double"}, "ties must name each of the 4 features once")
+            for ties in ([0, 1, 2], [0, 1, 2, 2], np.zeros((2, 4), int))
+        ),
+    ],
+)
+def test_what_single_precision_is_not_for_is_refused(given, message):
     forest, X = boosted(1)
-    with pytest.raises(ValueError, match="arithmetic='half': available are 'double', 'single'"):
-        greedy_ranking(forest, X, arithmetic="half")
-    with pytest.raises(ValueError, match="is for models that go left on x < threshold"):
-        greedy_ranking(replace(forest, strict=False), X, arithmetic="single")
-    with pytest.raises(ValueError, match="is for normal noise with a scale above 0"):
-        greedy_ranking(forest, X, Laplace(), arithmetic="single")
-    with pytest.raises(ValueError, match="is for normal noise with a scale above 0"):
-        greedy_ranking(forest, X, scale=[0, 1, 1, 1], arithmetic="single")
-    for ties in ([0, 1, 2], [0, 1, 2, 2], np.zeros((2, 4), int)):
-        with pytest.raises(ValueError, match="ties must name each of the 4 features once"):
-            greedy_ranking(forest, X, ties=ties)
-    with pytest.raises(ValueError, match="row 0, feature 'x1'"):
-        greedy_ranking(forest, [[0, np.nan, 0, 0]], arithmetic="single")
+    with pytest.raises(ValueError, match=message):
+        greedy_ranking(**{"model": forest, "X": X, "arithmetic": "single"} | given)
 
 
 # Causes.
 
 
 @cache
-def rankings(dataset, model, arithmetic, kind, n_rows=None):
-    """SHAP's and greedy rankings by their printed names; ties by index, or as recorded."""
-    forest, rows = authors_model(dataset, model), data(dataset).explained
-    X = rows.X[:n_rows]
+def rankings(dataset, model, arithmetic, n_rows=None):
+    """SHAP's and greedy rankings by their printed names, ties by index."""
+    forest, X = authors_model(dataset, model), data(dataset).explained.X[:n_rows]
     by_name = {SHAP: of_attribution(function_of("tree_shap")(forest, X, output="predicted"))}
-    ties = None if kind == "index" else recorded.tie_order(model, rows.feature_names)
     for sigma, name in GREEDY.items():
-        options = {"arithmetic": arithmetic, "ties": ties}
-        by_name[name] = greedy_ranking(forest, X, scale=sigma, **options).rankings
+        by_name[name] = greedy_ranking(forest, X, scale=sigma, arithmetic=arithmetic).rankings
     return by_name
 
 
 def shares_as_printed(dataset, arithmetic):
     """Whether each cell of table 2 of a single tree comes out."""
-    ranked = rankings(dataset, "single", arithmetic, "index")
+    ranked = rankings(dataset, "single", arithmetic)
     for cell, text in printed("table2", dataset=dataset, model="single"):
         k, d = int(cell["k"]), ranked[SHAP].shape[1]
         greedy = ranked[GREEDY[float(cell["sigma"])]]
@@ -200,48 +194,11 @@ def test_table2_single_precision_gives_the_printed_shares_and_double_precision_o
     assert in_double == {"red_wine": 3, "california_housing": 1, "parkinson": 3}
 
 
-def test_double_precision_ranks_as_exact_arithmetic_does():
-    """Choices of 160 digits, on the authors' tree for red wine; single precision has others."""
-    forest, X = authors_model("red_wine", "single"), data("red_wine").explained.X[:4]
-    in_double = greedy_ranking(forest, X, scale=0.1)
-    in_single = greedy_ranking(forest, X, scale=0.1, arithmetic="single")
-    d, scales, n_other = forest.n_features, np.full(forest.n_features, 0.1), 0
-    for x, ranking, single_ranking in zip(X, in_double.rankings, in_single.rankings, strict=True):
-        for place in range(3):
-            gaps = np.full(d, -1.0)
-            for j in set(range(d)) - set(ranking[:place].tolist()):
-                mask = np.isin(np.arange(d), [*ranking[:place], j])
-                gaps[j] = exact.pg2(forest, x, mask, exact.normal_below, scales)[0]
-            assert ranking[place] == (gaps >= gaps.max() * (1 - greedy_module.TIE)).argmax()
-        n_other += (ranking[:3] != single_ranking[:3]).any()
-    assert n_other > 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("table", "dataset", "model", "by_index"),
-    [
-        ("table6", "red_wine", "single", 11),
-        ("table6", "california_housing", "single", 9),
-        ("table6", "parkinson", "single", 6),
-        ("table3", "parkinson", "bigger", 9),
-    ],
-)
-def test_three_rows_in_single_precision_and_in_the_order_of_the_authors_are_print(
-    table, dataset, model, by_index
-):
-    arguments = dataset, model, "single"
-    as_recorded = gaps_as_printed(table, dataset, model, rankings(*arguments, "recorded", 3), 3)
-    assert sum(as_recorded) == 12
-    other_order = gaps_as_printed(table, dataset, model, rankings(*arguments, "index", 3), 3)
-    assert sum(other_order) == by_index
-
-
 def test_part_of_the_deviation_at_small_noise_is_precision():
     """On the tree for red wine: share of rows with SHAP's top feature, at sigma 0.1 and at 1."""
     top = {}
     for arithmetic in ("single", "double"):
-        ranked = rankings("red_wine", "single", arithmetic, "index")
+        ranked = rankings("red_wine", "single", arithmetic)
         for sigma in (0.1, 1.0):
             top[arithmetic, sigma] = (ranked[GREEDY[sigma]][:, 0] == ranked[SHAP][:, 0]).mean()
     assert top["single", 1.0] == top["double", 1.0]
@@ -257,7 +214,7 @@ def test_print_is_a_mean_over_three_rows_and_not_over_all(table, model, dataset)
 
     In double precision and with ties by index some cells differ over three rows too.
     """
-    ranked = rankings(dataset, model, "double", "index", 20)
+    ranked = rankings(dataset, model, "double", 20)
     assert sum(gaps_as_printed(table, dataset, model, ranked, 3)) > 6
     assert sum(gaps_as_printed(table, dataset, model, ranked, 20)) == 0
 

@@ -48,17 +48,6 @@ def test_all_kinds_are_of_the_trees_that_predict_after_early_stopping(kind, opti
         np.testing.assert_allclose(ours, expected, rtol=1e-6)
 
 
-def test_gains_that_are_not_kept_are_refused():
-    model = RandomForestRegressor(2, random_state=0).fit(X, Y)
-    assert importance(model, method="splits").values.sum() == (to_forest(model).feature >= 0).sum()
-    with pytest.raises(
-        ValueError, match="only fitted models of XGBoost and LightGBM keep the gain"
-    ):
-        splitcredit.splits(model, kind="gain")
-    with pytest.raises(ValueError, match="kind='split': available are 'weight', 'gain'"):
-        splitcredit.splits(model, kind="split")
-
-
 def test_permutation_is_that_of_scikit_learn():
     model = make_pipeline(StandardScaler(), RandomForestRegressor(9, random_state=0)).fit(X, Y)
     theirs = permutation_importance(model, X, Y, n_repeats=3, random_state=7)
@@ -72,16 +61,26 @@ def test_permutation_is_that_of_scikit_learn():
 def test_the_permutation_of_a_forest_is_that_of_its_model():
     for kind, y in ((RandomForestRegressor, Y), (RandomForestClassifier, Y > 0)):
         model = kind(9, random_state=0).fit(X, y)
-        ours = importance(to_forest(model), X, y, method="permutation").values
-        assert (
-            twins.largest_error(ours, importance(model, X, y, method="permutation").values) < 1e-9
-        )
+        ours, own = (splitcredit.permutation(m, X, y).values for m in (to_forest(model), model))
+        assert twins.largest_error(ours, own) < 1e-9
     booster = XGBRegressor(n_estimators=2).fit(X, Y).get_booster()
-    with pytest.raises(TypeError, match="asks the model for its score, and a Booster has none"):
-        importance(booster, X, Y, method="permutation")
     correlation = lambda b, X, y: np.corrcoef(b.predict(DMatrix(X)), y)[0, 1]  # noqa: E731
     by_function = splitcredit.permutation(booster, X, Y, scoring=correlation)
     assert by_function.values.argmax() == importance(booster).values.argmax()
+    forest = RandomForestClassifier(2, random_state=0).fit(X, Y > 0)
+    of_forest = splitcredit.splits(forest)
+    assert of_forest.values.sum() == (to_forest(forest).feature >= 0).sum()
+    with pytest.raises(TypeError, match="asks the model for its score, and a Booster has none"):
+        splitcredit.permutation(booster, X, Y)
+    for scoring, message in (
+        (["f1", "accuracy"], "one score at a time"),
+        (lambda *_: np.nan, "is nan: "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            splitcredit.permutation(forest, X, Y > 0, scoring=scoring)
+    for kind, message in (("gain", "only fitted models of XGBoost and L"), ("split", "available")):
+        with pytest.raises(ValueError, match=message):
+            splitcredit.splits(forest, kind=kind)
 
 
 @pytest.mark.parametrize(
@@ -103,13 +102,6 @@ def test_permutation_takes_what_that_of_scikit_learn_takes(options):
     if "scoring" not in options:
         of_forest = splitcredit.permutation(to_forest(model), X, Y > 0, **options).values
         assert twins.largest_error(of_forest, found.values) < 1e-9
-
-
-def test_several_scores_and_those_that_are_no_numbers_are_refused():
-    model = RandomForestClassifier(2, random_state=0).fit(X, Y > 0)
-    for scoring in (["f1", "accuracy"], lambda *_: np.nan):
-        with pytest.raises(ValueError, match=r"one score at a time|score is nan: pass"):
-            splitcredit.permutation(model, X, Y > 0, scoring=scoring)
 
 
 @pytest.mark.parametrize("library", ["any", "polars", "pyarrow"])

@@ -43,9 +43,9 @@ def test_example_2_of_sutera2021():
     tree = split(0, 0.5, leaf(0.5, 2.0, 1.0), leaf(0.0, 2.0, 0.0), impurity=entropy)
     forest = grow([tree], 1)
     assert importance(forest)[0] == pytest.approx(entropy - 0.5, abs=twins.ROUNDING)
-    values = local_mdi(forest, [[0.0], [1.0]])
-    np.testing.assert_array_equal(values[:, 0], [entropy - 1.0, entropy])
-    assert [f"{v:.2f}" for v in values[:, 0]] == ["-0.19", "0.81"]
+    values = explain(forest, [[0.0], [1.0]], "local_mdi").values[:, 0, 0]
+    np.testing.assert_array_equal(values, [entropy - 1.0, entropy])
+    assert [f"{v:.2f}" for v in values] == ["-0.19", "0.81"]
 
 
 @pytest.mark.parametrize("normalize", ["none", "trees"])
@@ -65,24 +65,18 @@ def test_a_tree_without_a_split_adds_nothing_whatever_its_impurity():
     assert np.isfinite(explain(model, X, "local_mdi").values).all()
 
 
-def test_a_forest_without_impurities_is_refused():
+def test_what_does_not_fit_is_refused():
+    trees = [split(0, 0.5, leaf(0.0), leaf(1.0)) for _ in range(2)]
+    for node in range(6):
+        impurity = np.where(np.arange(6) == node, np.nan, 1.0)
+        forest = replace(grow(trees, 1), impurity=impurity)
+        with pytest.raises(ValueError, match=f"^MDI reads impurities, and tree {node // 3} has on"):
+            importance(forest)
     forest = replace(stump(), impurity=None)
     with pytest.raises(ValueError, match=r"^MDI needs the impurity.*Forest\(impurity=\.\.\.\)"):
         splitcredit.mdi(forest)
     with pytest.raises(ValueError, match=r"local MDI needs the impurity.*Forest\(impurity=\.\.\."):
         explain(forest, np.zeros((1, 3)), "local_mdi")
-
-
-@pytest.mark.parametrize("node", range(6))
-def test_the_tree_of_an_impurity_that_is_no_number_is_named(node):
-    impurity = np.where(np.arange(6) == node, np.nan, 1.0)
-    trees = [split(0, 0.5, leaf(0.0), leaf(1.0)) for _ in range(2)]
-    forest = replace(grow(trees, 1), impurity=impurity)
-    with pytest.raises(ValueError, match=f"^MDI reads impurities, and tree {node // 3} has one"):
-        importance(forest)
-
-
-def test_an_unknown_normalization_is_refused():
     with pytest.raises(ValueError, match="normalize='sum': available are 'none', 'trees'"):
         splitcredit.mdi(stump(), normalize="sum")
 
@@ -98,23 +92,12 @@ UNBAGGED += [
 ]
 
 
-def local_mdi(model, X):
-    """Values without the axis of the one output."""
-    return explain(model, X, "local_mdi").values[:, :, 0]
-
-
 @pytest.mark.parametrize("name", UNBAGGED)
 def test_the_mean_over_the_training_rows_is_global_mdi(name):
     """Eq. 9 of sutera2021."""
     model, X, _ = fitted(name)
-    mean = local_mdi(model, X).mean(axis=0)
+    attribution = explain(model, X, "local_mdi")
+    mean = attribution.values[:, :, 0].mean(axis=0)
     assert twins.largest_error(mean, importance(model)) <= twins.ROUNDING
-
-
-def test_the_output_is_named_after_the_criterion():
-    model, X, _ = fitted("forest, squared error, diabetes")
-    attribution = explain(model, X[:3], "local_mdi")
-    assert attribution.output_names == ("squared_error",)
-    np.testing.assert_array_equal(attribution.baseline, [0.0])
-    nameless = explain(replace(stump(), criterion=None), np.zeros((1, 3)), "local_mdi")
-    assert nameless.output_names == ("impurity",)
+    assert attribution.output_names == (to_forest(model).criterion,)
+    assert not attribution.baseline.any()

@@ -1,7 +1,6 @@
 """Node scores by in-bag and out-of-bag rows: penalized Gini, UFI, MDI-oob."""
 
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from math import comb
 
@@ -21,6 +20,7 @@ from forests import fitted, grow, leaf, split, whole_numbers
 from splitcredit import Forest, to_forest
 from splitcredit.measures import penalized_gini
 from splitcredit.results.attribution import from_arrays
+from twins_oob import CASES, case
 
 PRESETS = penalized_gini.PRESETS
 NEED_TRAINING_DATA = [
@@ -32,61 +32,6 @@ NEED_TRAINING_DATA = [
 ]
 
 
-def _small(kind, seed=0, **parameters):
-    """A small bagged forest, deep enough for nodes without out-of-bag rows."""
-    X, y = whole_numbers("values" if kind == "values" else "classes", 60, 5, seed)
-    y = (y > 0).astype(int) if kind == "two classes" else y
-    y = np.where(y == 2, "c", np.where(y == 1, "b", "a")) if kind == "three names" else y
-    model = RandomForestRegressor if kind == "values" else RandomForestClassifier
-    model = model(4, random_state=seed, max_features=2, **parameters).fit(X, y)
-    return to_forest(model, X), X, y
-
-
-def _rare():
-    """Trees that saw one class only, beside others."""
-    X = np.arange(8.0)[:, None] * np.ones((1, 2))
-    y = np.array([0, 0, 0, 0, 0, 0, 0, 1])
-    model = RandomForestClassifier(12, random_state=0).fit(X, y)
-    return to_forest(model, X), X, y
-
-
-def _one_row_drawn_all():
-    """A tree without out-of-bag rows beside one with them."""
-    forest, X, y = _small("two classes")
-    counts = np.array(forest.inbag)
-    counts[0] += counts[0] == 0
-    return replace(forest, inbag=counts), X, y
-
-
-CASES = {
-    "two classes": lambda: _small("two classes"),
-    "three names": lambda: _small("three names", seed=1),
-    "values": lambda: _small("values", seed=2),
-    "few rows drawn": lambda: _small("two classes", seed=3, max_samples=0.3),
-    "trees of one class": _rare,
-    "a tree without out-of-bag rows": _one_row_drawn_all,
-}
-
-
-@cache
-def case(name):
-    """Forest, X and y of one case."""
-    return CASES[name]()
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_all_presets_at_once_equal_the_twin(name):
-    forest, X, y = case(name)
-    importances = penalized_gini.importances(forest, X, y)
-    assert list(importances) == list(PRESETS)
-    for preset, settings in PRESETS.items():
-        twin = twins_oob.penalized_gini(forest, X, y, **settings)
-        assert twins.largest_error(importances[preset].values, twin) <= twins.ROUNDING, preset
-        importance = splitcredit.penalized_gini(forest, X, y, preset=preset)
-        assert importance.values.tobytes() == importances[preset].values.tobytes()
-        assert importance.parameters == {"preset": preset, **settings}
-
-
 SETTINGS = [
     {"alpha": 0.25, "penalty": 3.0, "correction": "own", "min_child_oob": 1},
     {"weights": "inbag", "min_child_oob": 1, "min_child_inbag": 2, "correction": "oob"},
@@ -94,15 +39,18 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("given", SETTINGS)
 @pytest.mark.parametrize("name", CASES)
-def test_other_settings_equal_the_twin(name, given):
+def test_penalized_gini_equals_the_twin(name):
     forest, X, y = case(name)
-    settings = PRESETS["pg_10"] | given
-    importance = splitcredit.penalized_gini(forest, X, y, preset="pg_10", **given)
-    twin = twins_oob.penalized_gini(forest, X, y, **settings)
-    assert twins.largest_error(importance.values, twin) <= twins.ROUNDING
-    assert importance.parameters == {"preset": "pg_10", **settings}
+    at_once = penalized_gini.importances(forest, X, y)
+    assert list(at_once) == list(PRESETS)
+    for preset, given in [*((preset, {}) for preset in PRESETS), *(("pg_10", g) for g in SETTINGS)]:
+        settings = PRESETS[preset] | given
+        found = splitcredit.penalized_gini(forest, X, y, preset=preset, **given)
+        twin = twins_oob.penalized_gini(forest, X, y, **settings)
+        assert twins.largest_error(found.values, twin) <= twins.ROUNDING, (preset, given)
+        assert found.parameters == {"preset": preset, **settings}
+        assert given or found.values.tobytes() == at_once[preset].values.tobytes()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -118,27 +66,18 @@ def test_ufi_equals_its_twin(name):
 def test_mdi_oob_equals_its_twin(name, rows, divide_by):
     forest, X, y = case(name)
     options = {"rows": rows, "divide_by": divide_by}
-    for output in ("all", forest.n_outputs - 1, forest.output_names[0]):
-        columns = {"all": None, forest.output_names[0]: [0]}.get(output, [forest.n_outputs - 1])
+    columns_of = {"all": None, forest.n_outputs - 1: [-1], forest.output_names[0]: [0]}
+    for output, columns in columns_of.items():
         importance = splitcredit.mdi_oob(forest, X, y, output=output, **options)
         twin = twins_oob.restricted_products(forest, X, y, columns=columns, **options)
         assert twins.largest_error(importance.values, twin) <= twins.ROUNDING
 
 
-BAGGED = ["forest, gini, cancer", "forest, NaN", "forest, entropy, digits"]
-
-
-@cache
-def bagged(name):
-    """Forest and training data of a fitted model, with 2, 3 or 10 classes."""
-    model, X, y = fitted(name)
-    return to_forest(model, X), X, y
-
-
-@pytest.mark.parametrize("name", BAGGED)
+@pytest.mark.parametrize("name", ["forest, gini, cancer", "forest, NaN", "forest, entropy, digits"])
 def test_eq_10_over_in_bag_rows_is_mdi(name):
     """Gini MDI for all classes, half of it for one of two; whatever the criterion of the fit."""
-    forest, X, y = bagged(name)
+    model, X, y = fitted(name)
+    forest = to_forest(model, X)
     values = splitcredit.mdi_oob(forest, X, y, rows="inbag").values
     gini = splitcredit.penalized_gini(forest, X, y, preset="mdi_inbag").values
     np.testing.assert_allclose(values, gini, rtol=0, atol=1e-12)
@@ -149,17 +88,11 @@ def test_eq_10_over_in_bag_rows_is_mdi(name):
         np.testing.assert_allclose(2 * of_one_class, values, rtol=0, atol=1e-12)
 
 
-def test_eq_10_of_a_regressor_is_variance_mdi():
-    forest, X, y = case("values")
-    values = splitcredit.mdi_oob(forest, X, y, rows="inbag").values
-    assert twins.largest_error(values, splitcredit.mdi(forest).values) <= twins.ROUNDING
-
-
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(0).uniform(0.1, 2, 60)])
 @pytest.mark.parametrize("kind", ["two classes", "values"])
-def test_rows_that_weights_draw_more_often_are_in_bag_more_often(kind):
+def test_rows_that_weights_draw_more_often_are_in_bag_more_often(kind, weights):
     """Red if in-bag rows are drawn anew without the weights of the fit: MDI is a sum over them."""
-    X, y = whole_numbers("values" if kind == "values" else "classes", 60, 5, 0)
-    weights = np.random.default_rng(0).uniform(0.1, 2, 60)
+    _, X, y = case(kind)
     model = RandomForestRegressor if kind == "values" else RandomForestClassifier
     model = model(5, random_state=0, max_depth=4).fit(X, y, sample_weight=weights)
     in_bag = splitcredit.mdi_oob(model, X, y, rows="inbag").values
@@ -170,32 +103,50 @@ def test_fits_with_weights_count_rows_without_them():
     """Their node values are no means of y, which is not held against y."""
     model, X, y = fitted("extra-trees, bagged, cancer")  # with class weights
     forest = to_forest(model, X)
-    values = splitcredit.penalized_gini(forest, X, y, preset="ufi").values
     no_values = replace(forest, value=np.zeros_like(forest.value), cover=2 * forest.cover)
-    assert (
-        values.tobytes()
-        == splitcredit.penalized_gini(no_values, X, y, preset="ufi").values.tobytes()
+    with_values, without = (
+        splitcredit.penalized_gini(f, X, y, preset="ufi").values for f in (forest, no_values)
     )
+    assert with_values.tobytes() == without.tobytes()
 
 
 @pytest.mark.parametrize("function", NEED_TRAINING_DATA)
 def test_what_is_not_the_training_data_is_refused(function):
     forest, X, y = case("two classes")
-    with pytest.raises(ValueError, match=r"does not say which rows.*with bootstrap=True"):
-        function(replace(forest, inbag=None), X, y)
-    with pytest.raises(ValueError, match=r"X has 59 rows, the forest was grown on 60"):
-        function(forest, X[1:], y[1:])
-    with pytest.raises(ValueError, match=r"not what the forest was grown on \(its hash differs\)"):
-        function(forest, X[::-1], y)
     unknown = replace(forest, training_hash=None)
-    with pytest.raises(
-        ValueError, match=r"(no|other numbers of) in-bag rows? comes? to (some|its) node"
+    for given, rows, targets, message in (
+        (replace(forest, inbag=None), X, y, "does not say which rows.*with bootstrap=True"),
+        (forest, X[1:], y[1:], "X has 59 rows, the forest was grown on 60"),
+        (forest, X[::-1], y, r"not what the forest was grown on \(its hash differs\)"),
+        (unknown, 0 * X, y, r"(no|other numbers of) in-bag rows? comes? to (some|its) node"),
+        (forest, X, y[::-1], "y is not what the forest was grown on"),
+        (forest, X, y[1:], r"y has shape \(59,\)"),
     ):
-        function(unknown, np.zeros_like(X), y)
-    with pytest.raises(ValueError, match=r"y is not what the forest was grown on"):
-        function(forest, X, y[::-1])
-    with pytest.raises(ValueError, match=r"y has shape \(59,\)"):
-        function(forest, X, y[1:])
+        with pytest.raises(ValueError, match=message):
+            function(given, rows, targets)
+
+
+@pytest.mark.parametrize("name", ["values", "two classes"])
+def test_targets_may_be_off_by_1e_9_of_the_largest_value(name):
+    """Rounding is far below, one wrong row far above."""
+    forest, X, y = case(name)
+    unit = 1e-9 * np.abs(forest.value).max()
+    for shift in (0.9 * unit, -0.9 * unit):
+        splitcredit.ufi(replace(forest, value=forest.value + shift), X, y)
+    for shift in (1.1 * unit, -1.1 * unit):
+        with pytest.raises(ValueError, match="y is not what the forest was grown on"):
+            splitcredit.ufi(replace(forest, value=forest.value + shift), X, y)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_forests_with_monotonic_constraints_know_their_training_rows(kind):
+    """Scikit-learn sets values between those of the children of a node above."""
+    X, y = whole_numbers("values", 90, 4, 6)
+    y = y > np.median(y) if kind is RandomForestClassifier else y
+    model = kind(6, monotonic_cst=[1, -1, 0, 0], random_state=0).fit(X, y)
+    assert np.isfinite(splitcredit.ufi(model, X, y).values).all()
+    with pytest.raises(ValueError, match="y is not what the forest was grown on"):
+        splitcredit.ufi(model, X, y[::-1])
 
 
 @pytest.mark.parametrize(
@@ -204,11 +155,7 @@ def test_what_is_not_the_training_data_is_refused(function):
         ("penalized_gini", {"preset": "pg"}, "preset='pg': available are 'pg_10'"),
         ("penalized_gini", {"weights": "all"}, "weights='all': available are 'inbag', 'oob'"),
         ("penalized_gini", {"correction": "both"}, "correction='both': available are 'none', 'own"),
-        (
-            "penalized_gini",
-            {"weights": "inbag", "min_child_oob": 0},
-            "min_child_oob=0 with in-bag weights",
-        ),
+        ("penalized_gini", {"weights": "inbag", "min_child_oob": 0}, "min_child_oob=0 with in-bag"),
         ("penalized_gini", {"alpha": np.nan}, "alpha="),
         ("penalized_gini", {"penalty": "a"}, "penalty="),
         ("penalized_gini", {"per_row": "no"}, "per_row="),
@@ -228,68 +175,31 @@ def test_settings_that_there_are_not_are_refused(function, given, message):
         getattr(splitcredit, function)(*case("two classes"), **given)
 
 
-@pytest.mark.parametrize("kind", [float, object, np.int16])
+@pytest.mark.parametrize("kind", [float, object, np.int16, bool])
 def test_counts_of_draws_may_be_of_any_type(kind):
-    """Objects were a TypingError of the compiler."""
-    forest, X, y = case("two classes")
-    given = replace(forest, inbag=np.array(forest.inbag).astype(kind))
-    importance = splitcredit.ufi(given, X, y)
-    assert importance.values.tobytes() == splitcredit.ufi(forest, X, y).values.tobytes()
-
-
-def test_a_mask_of_draws_counts_each_row_once():
-    """It was a TypingError of the compiler."""
+    """Objects and masks were a TypingError of the compiler."""
     X, y = whole_numbers("values", 60, 5, 0)
     model = BaggingRegressor(bootstrap=False, max_samples=0.5, random_state=0).fit(X, y)
     forest = to_forest(model)
-    given = replace(forest, inbag=np.array(forest.inbag) > 0)
-    importance = splitcredit.ufi(given, X, y)
+    importance = splitcredit.ufi(replace(forest, inbag=np.array(forest.inbag).astype(kind)), X, y)
     assert importance.values.tobytes() == splitcredit.ufi(forest, X, y).values.tobytes()
 
 
-def test_settings_of_a_score_are_complete_and_known():
-    """A misspelled one beside all others was passed over."""
-    forest, X, y = case("two classes")
-    for settings in ({"alpha": 1.0}, {**PRESETS["ufi"], "lambda": 2.0}):
-        with pytest.raises(ValueError, match=r"settings of a score lack \[.*are none: give all of"):
-            penalized_gini.importances(forest, X, y, {"mine": settings})
-
-
-def test_settings_of_numpy_are_stored_as_plain_ones():
-    """Their types were an error of JSON when the result was to be saved."""
+def test_settings_and_names_of_scores_are_complete_plain_and_known():
+    """Types of NumPy were an error of JSON; a misspelled setting beside all others was no error."""
+    small = case("two classes")
     plain = {"alpha": 0.5, "penalty": 1.0, "min_child_oob": 1, "per_row": True}
     kinds = np.float32, np.int32, np.int64, np.bool_
     given = {name: kind(plain[name]) for name, kind in zip(plain, kinds, strict=True)}
-    expected = splitcredit.penalized_gini(*case("two classes"), **plain)
-    stored = from_arrays(splitcredit.penalized_gini(*case("two classes"), **given).to_arrays())
+    expected = splitcredit.penalized_gini(*small, **plain)
+    stored = from_arrays(splitcredit.penalized_gini(*small, **given).to_arrays())
     assert stored.parameters == expected.parameters
     assert stored.values.tobytes() == expected.values.tobytes()
-
-
-def test_names_of_scores_may_come_from_an_iterator():
-    """A check read it, and there was no score left."""
-    assert list(penalized_gini.importances(*case("two classes"), iter(["ufi"]))) == ["ufi"]
-
-
-@pytest.mark.parametrize("name", ["values", "two classes"])
-def test_targets_may_be_off_by_1e_9_of_the_largest_value(name):
-    """Rounding is far below, one wrong row far above."""
-    forest, X, y = case(name)
-    unit = 1e-9 * np.abs(forest.value).max()
-    for shift in (0.9 * unit, -0.9 * unit):
-        splitcredit.ufi(replace(forest, value=forest.value + shift), X, y)
-    for shift in (1.1 * unit, -1.1 * unit):
-        with pytest.raises(ValueError, match="y is not what the forest was grown on"):
-            splitcredit.ufi(replace(forest, value=forest.value + shift), X, y)
-
-
-def test_values_that_are_no_means_are_not_held_against_the_targets():
-    """Nodes of a fit by absolute errors keep medians."""
-    X, y = whole_numbers("values", 60, 5)
-    model = RandomForestRegressor(2, criterion="absolute_error", max_depth=3, random_state=0)
-    forest = to_forest(model.fit(X, y), X)
-    values = splitcredit.ufi(forest, X, y).values
-    assert twins.largest_error(values, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
+    for settings in ({"alpha": 1.0}, {**PRESETS["ufi"], "lambda": 2.0}):
+        with pytest.raises(ValueError, match=r"settings of a score lack \[.*are none: give all of"):
+            penalized_gini.importances(*small, {"mine": settings})
+    # A check read the iterator, and there was no score left.
+    assert list(penalized_gini.importances(*small, iter(["ufi"]))) == ["ufi"]
 
 
 @pytest.mark.parametrize("label", [0, 1, "a", True])
@@ -311,12 +221,11 @@ def test_a_forest_that_knows_one_class_credits_nothing(model, label):
 @pytest.mark.parametrize("label", [None, 0])
 def test_labels_that_have_no_order_are_named(label):
     """NumPy's own message names two types, and neither y nor the remedy."""
-    X = np.arange(20.0)[:, None]
-    y = np.array(["a", "b"] * 10, dtype=object)
-    model = RandomForestClassifier(3, random_state=0).fit(X, y)
+    forest, X, y = case("three names")
+    y = y.astype(object)
     y[3] = label
     with pytest.raises(ValueError, match=r"y holds labels of the types \w+, str, which cannot"):
-        splitcredit.ufi(model, X, y)
+        splitcredit.ufi(forest, X, y)
 
 
 # Penalized Gini on examples small enough for paper, and on one scored by the author's package.
@@ -364,12 +273,9 @@ def test_pg_hat_10_of_a_useless_split_is_0_on_average_if_children_have_two_rows(
         chance = comb(n_left, a) * comb(n_right, b) * p ** (a + b)
         chance *= (1 - p) ** (n_left + n_right - a - b)
         forest, X, y = one_split([(1, 1), (1, 0)], [(n_left, a), (n_right, b)])
-        gain = splitcredit.penalized_gini(forest, X, y, preset="pg_hat_10", min_child_oob=1).values[
-            0
-        ]
-        mean += chance * gain
-    small = [n for n in (n_left, n_right) if n == 1]
-    bias = 2 * p * (1 - p) * len(small)
+        found = splitcredit.penalized_gini(forest, X, y, preset="pg_hat_10", min_child_oob=1)
+        mean += chance * found.values[0]
+    bias = 2 * p * (1 - p) * (n_left, n_right).count(1)
     assert mean == pytest.approx(bias, abs=1e-12)
 
 

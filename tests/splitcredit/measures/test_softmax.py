@@ -94,6 +94,9 @@ def test_outputs_are_named_and_chosen(case):
     assert (own.output_index == predicted).all()
     assert (own.totals()[:, 0] == everything.totals()[np.arange(4), predicted]).all()
     assert explained(case, "log_loss").output_names == ("log loss",)
+    # Two pairs of orders have a standard error, that of one degree of freedom.
+    few = explained(case, "probability", 1, n_permutations=4)
+    assert 0 < few.parameters["largest_standard_error"] < 1
 
 
 @pytest.mark.parametrize("curve", CURVES)
@@ -129,12 +132,6 @@ def test_what_has_no_softmax_is_refused(case):
         explained((case[0], case[1], np.full(len(y), "z")), "log_loss")
     with pytest.raises(ValueError, match="n_permutations=2: expected a whole number, at least 4"):
         explained(case, "probability", n_permutations=2)
-
-
-def test_two_pairs_of_orders_have_a_standard_error(case):
-    """It is that of one degree of freedom."""
-    few = explained(case, "probability", 1, n_permutations=4)
-    assert 0 < few.parameters["largest_standard_error"] < 1
 
 
 def test_a_model_with_a_score_for_each_of_two_classes_predicts_probabilities():

@@ -1,13 +1,15 @@
-"""TreeSHAP against exact fractions and shap's own C code; its algorithms, and groups."""
+"""TreeSHAP, path-dependent and interventional, against fractions, shap's C code, and by hand."""
 
-from fractions import Fraction
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 import pytest
+import shap
 
 import splitcredit
 import twins
+import twins_interventional
 from forests import (
     DRAWN,
     FITTED,
@@ -20,7 +22,16 @@ from forests import (
     rows_on_thresholds,
     split,
 )
-from splitcredit import explain, explain_chunks, faithfulness, importance, rank, to_forest
+from splitcredit import (
+    explain,
+    explain_chunks,
+    faithfulness,
+    importance,
+    rank,
+    to_forest,
+    tree_shap_interventional,
+)
+from splitcredit.kernels.interventional.explain import tree_shap_interventional as in_this_way
 from splitcredit.kernels.tree_shap import explain as kernel
 from twins_tree_shap import tree_shap_by_sizes
 
@@ -98,19 +109,9 @@ def test_deep_and_fitted_trees_are_exact(case, algorithm):
     assert twins.largest_error(attribution.totals(), twins.predict(forest, X)) <= twins.ROUNDING
 
 
-def test_twin_is_the_twin_by_enumeration():
-    forests = [random_forest(seed, n_features=4, depth=5, n_outputs=2) for seed in range(3)]
-    for forest in (*forests, DRAWN["leaf without cover"]()):
-        X = rows_on_thresholds(forest, 3)
-        exact = tree_shap_by_sizes(forest, X)
-        assert (exact == twins.tree_shap_by_subsets(forest, X, number=Fraction)).all()
-
-
 @pytest.mark.parametrize("name", FOR_SHAP)
 def test_tree_shap_equals_shap(name):
     """Basis of 1e-10: the rounding of shap, whose sums miss the prediction by up to 1e-11."""
-    import shap
-
     model, X, _ = fitted(name)
     X = X[:: max(1, len(X) // 50)]
     explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
@@ -120,13 +121,11 @@ def test_tree_shap_equals_shap(name):
     assert twins.largest_error(ours.baseline, np.atleast_1d(explainer.expected_value)) <= 1e-10
 
 
-def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():
+def test_algorithms_are_chosen_by_the_forest_and_refused_where_they_do_not_fit():
+    """What a row gets does not depend on the number of rows."""
     shallow = random_forest(0, n_trees=5, depth=3)
     assert [kernel._choose(shallow, n) for n in (1, 10**6)] == ["tables"] * 2
     assert [kernel._choose(DEEP, n) for n in (1, 10**6)] == ["rows", "blocks"]
-
-
-def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="available are 'auto', 'blocks', 'tables', 'rows'"):
         splitcredit.tree_shap(DEEP, np.zeros((1, 20)), algorithm="quick")
     with pytest.raises(ValueError, match="depth at most 8, and this forest has one of depth 45"):
@@ -136,6 +135,7 @@ def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
 @pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
 @pytest.mark.parametrize("name", ["NaN, float32", "binary, pure leaves", "sum with a base"])
 def test_features_of_a_group_become_known_together(name, algorithm):
+    """Chunks but the first found iterators read, and had other players without an error."""
     forest = DRAWN[name]()
     X, names = rows_on_thresholds(forest, 20), forest.feature_names
     groups = {"some": [names[2], 0], "one": [1]}
@@ -146,37 +146,25 @@ def test_features_of_a_group_become_known_together(name, algorithm):
     assert ours.feature_names == ("some", "one", *names[3:])
     sums = explain(forest, X).grouped(groups)
     np.testing.assert_allclose(ours.totals(), sums.totals(), rtol=0, atol=1e-12)
+    read_once = {name: iter(group) for name, group in groups.items()}
+    by_algorithm = partial(splitcredit.tree_shap, groups=read_once, algorithm=algorithm)
+    parts = list(explain_chunks(forest, X, by_algorithm, chunk_rows=7))
+    assert np.concatenate([part.values for part in parts]).tobytes() == ours.values.tobytes()
+    with pytest.raises(ValueError, match=r"is in 'a' and in 'b': put it into one group, once"):
+        explain(forest, X, groups={"a": [0, 1], "b": [1]})
 
 
 def test_importances_and_rankings_of_groups_are_those_of_their_attributions():
-    forest = DRAWN["NaN, float32"]()
-    X, groups = rows_on_thresholds(forest, 20), {"some": [2, 0]}
+    forest, groups = DRAWN["NaN, float32"](), {"some": [2, 0]}
+    X = rows_on_thresholds(forest, 20)
     phi = explain(forest, X, groups=groups)
     ours = importance(forest, X, method="tree_shap", groups=groups)
-    np.testing.assert_allclose(ours.values, np.abs(phi.values).mean(axis=0)[:, 0], rtol=1e-15)
-    assert ours.feature_names == phi.feature_names
     ranked = rank(forest, X, partial(splitcredit.tree_shap, groups=groups))
-    assert ranked.feature_names == phi.feature_names
+    assert ours.feature_names == phi.feature_names == ranked.feature_names
+    np.testing.assert_allclose(ours.values, np.abs(phi.values).mean(axis=0)[:, 0], rtol=1e-15)
     np.testing.assert_array_equal(ranked.rankings[:, 0], np.abs(phi.values[..., 0]).argmax(axis=1))
     with pytest.raises(ValueError, match="rank the features of this model"):
         faithfulness(forest, X, ranked, scale=0.3)
-
-
-def test_groups_of_one_feature_each_leave_the_bytes_alone():
-    forest = random_forest(0, n_trees=30, n_outputs=3, leaves="pure", missing=True)
-    X = rows_on_thresholds(forest, 50)
-    groups = {f"group {name}": [name] for name in forest.feature_names}
-    for output in ("all", "predicted"):
-        ungrouped = explain(forest, X, output=output)
-        grouped = explain(forest, X, output=output, groups=groups)
-        assert grouped.values.tobytes() == ungrouped.values.tobytes()
-
-
-def test_a_feature_in_two_groups_is_refused():
-    forest = DRAWN["NaN, float32"]()
-    X = rows_on_thresholds(forest, 1)
-    with pytest.raises(ValueError, match=r"is in 'a' and in 'b': put it into one group, once"):
-        explain(forest, X, groups={"a": [0, 1], "b": [1]})
 
 
 @pytest.mark.parametrize("algorithm", ["blocks", "tables", "rows"])
@@ -204,13 +192,65 @@ def test_outputs_that_add_up_in_the_first_leaves_only_are_all_explained():
     assert twins.largest_error(explain(forest, X).values, twin) <= twins.ROUNDING
 
 
-def test_groups_may_be_iterators_whatever_the_number_of_chunks():
-    """All chunks but the first found them read, and had other players without an error."""
-    forest = DRAWN["NaN, float32"]()
-    X = rows_on_thresholds(forest, 20)
-    expected = explain(forest, X, groups={"some": [2, 0]})
-    parts = list(explain_chunks(forest, X, groups={"some": iter([2, 0])}, chunk_rows=7))
-    assert np.concatenate([part.values for part in parts]).tobytes() == expected.values.tobytes()
-    for attribution in (*parts, explain(forest, X, groups={"some": iter([2, 0])})):
-        assert attribution.feature_names == expected.feature_names
-        assert attribution.parameters == expected.parameters
+# Against a background. Limits that send leaves by tables, small ones, by patterns, by pairs of
+# rows, and by all three.
+WAYS = [None, (3, 64, 1), (0, 64), (0, 0), (2, 3, 1)]
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_all_ways_agree_on_fitted_forests(name):
+    """With more than 64 distinct patterns in the background."""
+    model, X, _ = fitted(name)
+    forest = to_forest(model)
+    X, outputs = forest.prepare(X), np.arange(forest.n_outputs)
+    background, X = X[:: max(1, len(X) // 90)], X[3 :: len(X) // 10]
+    by_tables, *others = (in_this_way(forest, X, outputs, background, way) for way in WAYS)
+    assert max(twins.largest_error(other, by_tables) for other in others) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", [name for name in FITTED if "NaN" not in name])
+def test_interventional_values_equal_those_of_shap(name):
+    """On the model that shap explains: it rounds thresholds to float32, which moves rows.
+
+    Basis of 2e-7: it keeps leaves, weights and sums in single precision too. It knows no NaN.
+    """
+    model, X, _ = fitted(name)
+    X = X.astype(np.float32)
+    background, X = X[3 :: len(X) // 20], X[:: len(X) // 10]
+    explainer = shap.TreeExplainer(model, background, feature_perturbation="interventional")
+    theirs = explainer.shap_values(X, check_additivity=False).reshape(*X.shape, -1)
+    forest = to_forest(model)
+    rounded = replace(forest, threshold=forest.threshold.astype(np.float32))
+    ours = tree_shap_interventional(rounded, X, background).values
+    assert twins.largest_error(theirs, ours) <= 2e-7
+
+
+def test_an_and_of_two_features_shares_the_credit():
+    """By hand: the prediction is 12 if both are 1, as in the row, else 0."""
+    inner = split(1, 0.5, leaf(0.0), leaf(12.0))
+    forest = grow([split(0, 0.5, leaf(0.0), inner)], 2)
+    for z, expected in (([0, 0], [6, 6]), ([0, 1], [12, 0]), ([1, 0], [0, 12]), ([1, 1], [0, 0])):
+        values = tree_shap_interventional(forest, [[1, 1]], [z]).values
+        assert values[0, :, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(("depth", "n_features"), [(60, 60), (60, 7), (100, 100)])
+def test_deep_trees_have_the_values_in_fractions(depth, n_features):
+    """Paths with 60 features have patterns; with 100, the long ones are taken by pairs."""
+    forest = caterpillar(depth, n_features, n_outputs=2)
+    ends = along_caterpillar(forest, [depth, depth // 2, 9, 1])
+    a = tree_shap_interventional(forest, ends, -ends)
+    twin = twins_interventional.leaf_by_leaf(forest, ends, -ends)
+    assert twins.largest_error(a.values, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_background_rows_count_as_often_as_they_occur(way):
+    """Values are means over background rows: 150 of them, of which 50 are there three times."""
+    forest = random_forest(2, depth=11, n_outputs=2, missing=True)
+    rows, outputs = forest.prepare(rows_on_thresholds(forest, 54)), np.array([0, 1])
+    X, background = rows[:5], rows[4:]
+    repeated = np.concatenate([background, background[::-1], background])
+    ours = in_this_way(forest, X, outputs, repeated, way)
+    by_row = [in_this_way(forest, X, outputs, z[None], None) for z in background]
+    assert twins.largest_error(ours, np.mean(by_row, axis=0)) <= twins.ROUNDING

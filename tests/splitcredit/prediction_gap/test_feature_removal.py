@@ -50,12 +50,18 @@ def test_randomized_predictions_equal_the_definition():
 
 
 def test_randomized_rows_do_not_depend_on_their_group():
+    """And rows, targets and rankings are put together as they are given."""
     forest, X, y, order = case()
-    inputs = forest, X, y, order, [1, 2], X
-    all_rows = randomizing.randomized_rmse(*inputs, n_draws=20)
-    row_numbers = np.array([400, 3, 17])
-    of_three_rows = randomizing.randomized_rmse(*inputs, n_draws=20, rows=row_numbers)
-    assert of_three_rows.predictions.tobytes() == all_rows.predictions[row_numbers].tobytes()
+    options = {"ks": [1, 2], "reference": X, "n_draws": 20}
+    all_rows = randomizing.randomized_rmse(forest, X, y, order, **options).predictions
+    is_chosen = np.isin(np.arange(len(X)), [3, 17, 400])
+    ranked = rankings.Rankings(order, np.zeros(order.shape))
+    for rows, numbers in (([400, 3, 17], [400, 3, 17]), (is_chosen, [3, 17, 400])):
+        options["ks"] = iter([1, 2])
+        some = randomizing.randomized_rmse(forest, X, y[::-1], ranked, rows=rows, **options)
+        assert some.predictions.tobytes() == all_rows[numbers].tobytes()
+        errors = (all_rows[numbers] - y[::-1][numbers, None]) ** 2
+        assert some.squared_errors.tobytes() == errors.tobytes()
 
 
 def test_sets_of_several_rankings_have_the_predictions_of_each_alone():
@@ -71,15 +77,6 @@ def test_sets_of_several_rankings_have_the_predictions_of_each_alone():
     together = randomizing.randomized_predictions(forest, X, np.stack(sets, axis=1), **options)
     assert together.tobytes() == np.concatenate(by_ranking, axis=1).tobytes()
     assert len(np.unique(together[0])) == 4 and len(np.unique(together[1])) == 2
-
-
-def test_rows_targets_and_rankings_are_put_together_as_given():
-    """As the authors' code does it: rows of one set, targets and rankings of another."""
-    forest, X, y, order = case()
-    mixed = randomizing.randomized_rmse(forest, X[:9], y[9:18], order[9:18], [1], X)
-    unmixed = randomizing.randomized_rmse(forest, X[:9], y[:9], order[9:18], [1], X)
-    assert mixed.predictions.tobytes() == unmixed.predictions.tobytes()
-    assert mixed.rmse != unmixed.rmse
 
 
 @pytest.mark.parametrize(
@@ -107,151 +104,112 @@ def test_randomizing_refuses_what_does_not_fit(change, message):
         randomizing.randomized_rmse(**given | change)
 
 
-def test_sets_that_are_no_masks_are_refused_and_one_row_will_do_as_reference():
-    forest, X, y, order = case()
-    with pytest.raises(ValueError, match=r"sets have shape \(442, 10\) and dtype bool, expected"):
-        randomizing.randomized_predictions(forest, X, order > 3, X)
-    randomizing.randomized_rmse(forest, X[:2], y[:2], order[:2], [1], X[:1], 2)
-
-
-def test_rows_may_be_chosen_by_a_mask():
-    forest, X, y, order = case()
-    mask = np.zeros(len(X), bool)
-    mask[[3, 7, 8]] = True
-    options = dict(ks=[1], reference=X, n_draws=3)
-    by_mask = randomizing.randomized_rmse(forest, X, y, order, rows=mask, **options)
-    by_number = randomizing.randomized_rmse(forest, X, y, order, rows=[3, 7, 8], **options)
-    assert by_mask.predictions.tobytes() == by_number.predictions.tobytes()
-
-
 @pytest.mark.parametrize("seed", [None, -1, 0.5])
 def test_seeds_of_samples_and_draws_are_whole_numbers_from_0(seed):
     """None drew other values in every call, which were to be compared on the same draws."""
     forest, X, y, order = case()
-    for measure in (
-        lambda: randomizing.randomized_rmse(forest, X, y, order, [1], X, 3, seed),
-        lambda: randomizing.randomized_predictions(
-            forest, X[:1], np.ones((1, 1, 10), bool), X, 3, seed
-        ),
-        lambda: sampling.pg2_sampled(forest, X[:2], [0], [4], random_state=seed),
-        lambda: sampling.gaps_by_k(forest, X[:2], order[:2], 1.0, random_state=seed),
+    sets = np.ones((2, 1, 10), bool)
+    for measure, *given in (
+        (randomizing.randomized_rmse, forest, X, y, order, [1], X, 3),
+        (randomizing.randomized_predictions, forest, X[:2], sets, X, 3),
+        (sampling.pg2_sampled, forest, X[:2], [0], [4]),
+        (sampling.gaps_by_k, forest, X[:2], order[:2], 1.0),
     ):
-        with pytest.raises(
-            ValueError, match=r"random_state=.*: expected a whole number, at least 0"
-        ):
-            measure()
+        with pytest.raises(ValueError, match=r"random_state=.*: expected a whole number, at"):
+            measure(*given, random_state=seed)
+    with pytest.raises(ValueError, match=r"sets have shape \(442, 10\) and dtype bool, expected"):
+        randomizing.randomized_predictions(forest, X, order > 3, X)
 
 
-def test_numbers_of_features_may_come_from_an_iterator_and_are_no_single_number():
-    """Both had no length."""
-    forest, X, y, order = case()
-    rows = forest, X[:3], y[:3], order[:3]
-    expected = randomizing.randomized_rmse(*rows, [1, 2], X, n_draws=3)
-    ours = randomizing.randomized_rmse(*rows, iter([1, 2]), X, n_draws=3)
-    assert ours.predictions.tobytes() == expected.predictions.tobytes()
-    gaps = sampling.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=iter([1, 2]))
-    assert gaps.shape == (3, 2)
-    with pytest.raises(ValueError, match="ks=2: pass a list of numbers of features"):
-        sampling.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=2)
+X_NAMED = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+Y_NAMED = 3 * X_NAMED["a"] + X_NAMED["b"]
 
 
-def test_rankings_may_be_given_as_they_are_returned():
-    given = np.array([[0, 3], [2, 1]])
-    own = rankings.Rankings(given, np.zeros((2, 2)))
-    assert np.array_equal(rankings.validate_rankings(own, 2, 4), given)
+def forest_of(X):
+    return RandomForestRegressor(3, random_state=0).fit(X, Y_NAMED)
+
+
+def measured(model, rows, ranks):
+    """Every measure that takes rankings, as functions without arguments."""
+    y = Y_NAMED[:4]
+    return {
+        "sampled": lambda: sampling.gaps_by_k(model, rows, ranks, 0.3),
+        "rmse": lambda: randomizing.randomized_rmse(model, rows, y, ranks, [1], X_NAMED),
+        "faithfulness": lambda: faithfulness(model, rows, ranks, scale=0.3),
+    }
 
 
 def test_rankings_of_the_features_in_another_order_are_refused():
     """Their indices were taken for those of the model at hand, without an error."""
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
-    y = 3 * X["a"] + X["b"]
-    turned = X[list("cba")]
-    model, other = (RandomForestRegressor(3, random_state=0).fit(rows, y) for rows in (X, turned))
-    ranks = rank(model, X[:4], scale=0.3)
-    for measured in (
-        lambda: faithfulness(other, X[:4], ranks, scale=0.3),
-        lambda: sampling.gaps_by_k(other, X[:4], ranks, 0.3),
-        lambda: randomizing.randomized_rmse(other, X[:4], y[:4], ranks, [1], X),
-    ):
-        with pytest.raises(
-            ValueError, match=r"of the features \['a', 'b', 'c'\], and the model has"
-        ):
-            measured()
-
+    X, turned = X_NAMED, X_NAMED[list("cba")]
+    ranks = rank(forest_of(X), X[:4], scale=0.3)
+    for call in measured(forest_of(turned), X[:4], ranks).values():
+        with pytest.raises(ValueError, match=r"features \['a', 'b', 'c'\], and the model has"):
+            call()
     with pytest.raises(ValueError, match=r"X_train has the columns \['c', 'b', 'a'\]"):
-        retraining.removed_predictions(linear, turned, y, X[:4], ranks, 1)
-    by_names = retraining.removed_predictions(linear, X, y, turned[:4], ranks, 1)
-    of_array = rank(
-        RandomForestRegressor(3, random_state=0).fit(X.to_numpy(), y), X[:4].to_numpy(), scale=0.3
-    )
-    by_position = retraining.removed_predictions(linear, X, y, X[:4], of_array, 1)
+        retraining.removed_predictions(linear, turned, Y_NAMED, X[:4], ranks, 1)
+    by_names = retraining.removed_predictions(linear, X, Y_NAMED, turned[:4], ranks, 1)
+    of_array = rank(forest_of(X.to_numpy()), X[:4].to_numpy(), scale=0.3)
+    by_position = retraining.removed_predictions(linear, X, Y_NAMED, X[:4], of_array, 1)
     assert np.array_equal(by_names, by_position)
 
 
 def test_rankings_of_the_rows_in_another_order_are_refused():
     """Each row was measured with the ranking of another one, without an error."""
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
-    y = 3 * X["a"] + X["b"]
-    model = RandomForestRegressor(3, random_state=0).fit(X, y)
-    rows, turned = X[:4], X[:4][::-1]
-    ranks = rank(model, rows, scale=0.3)
+    X, model = X_NAMED, forest_of(X_NAMED)
+    ranks = rank(model, X[:4], scale=0.3)
 
-    measures = {
-        "sampled": lambda rows: sampling.gaps_by_k(model, rows, ranks, 0.3),
-        "rmse": lambda rows: randomizing.randomized_rmse(model, rows, y[:4], ranks, [1], X),
-        "removed": lambda rows: retraining.removed_predictions(linear, X, y, rows, ranks, 1),
-        "faithfulness": lambda rows: faithfulness(model, rows, ranks, scale=0.3),
-        "attribution": lambda rows: faithfulness(model, rows, explain(model, X[:4]), scale=0.3),
-    }
-    for name, measure in measures.items():
-        with pytest.raises(
-            ValueError, match=r"in another order, \[3, 2, 1, .*X.loc\[ranking.index"
-        ):
-            measure(turned)
-        for others in (X[20:24], X[:4].to_numpy(), turned.loc[ranks.index]):
-            assert measure(others) is not None, name
+    def every(rows):
+        yield from measured(model, rows, ranks).values()
+        yield lambda: retraining.removed_predictions(linear, X, Y_NAMED, rows, ranks, 1)
+        yield lambda: faithfulness(model, rows, explain(model, X[:4]), scale=0.3)
+
+    for call in every(X[:4][::-1]):
+        with pytest.raises(ValueError, match=r"another order, \[3, 2, 1, .*X.loc\[ranking.index"):
+            call()
+    for others in (X[20:24], X[:4].to_numpy(), X[:4][::-1].loc[ranks.index]):
+        assert all(call() is not None for call in every(others))
     names = pd.Series(list("abc"))  # labels of a Series are no rows
     assert faithfulness(model, X[:3][::-1], names, scale=0.3).shape == (3,)
 
 
 def test_retrained_predictions_equal_fits_row_by_row():
     _, X, y, order = case()
-    order = np.where(np.arange(442)[:, None] % 3 == 0, order[0], order)
-    train, test = slice(0, 300), slice(300, 340)
+    order = np.where(np.arange(442)[:, None] % 3 == 0, order[0], order)[300:340]
     fits = []
 
     def fit(X, y):
         fits.append(X.shape)
         return linear(X, y)
 
-    models = {}
+    models, given = {}, (X[:300], y[:300], X[300:340], order)
     for k in (0, 1, 3):
-        inputs = X[train], y[train], X[test], order[test], k
-        predictions = retraining.removed_predictions(fit, *inputs, models=models)
-        for i, row in enumerate(X[test]):
-            subset = set(order[test][i, :k])
-            twin = slow.retrained(linear, *inputs[:2], row, subset)
-            assert predictions[i] == pytest.approx(twin, rel=1e-10)
-        errors = retraining.squared_errors(predictions, y[test])
-        assert errors.tobytes() == ((predictions - y[test]) ** 2).tobytes()
-    subsets = {tuple(sorted(order[i, :k])) for i in range(300, 340) for k in (0, 1, 3)}
+        predictions = retraining.removed_predictions(fit, *given, k, models=models)
+        twin = [
+            slow.retrained(linear, *given[:2], X[300 + i], set(order[i, :k])) for i in range(40)
+        ]
+        assert predictions == pytest.approx(twin, rel=1e-10)
+        errors = retraining.squared_errors(predictions, y[300:340])
+        assert errors.tobytes() == ((predictions - y[300:340]) ** 2).tobytes()
+    subsets = {tuple(sorted(row[:k])) for row in order for k in (0, 1, 3)}
     assert set(models) == subsets and len(fits) == len(subsets)
-    retraining.removed_predictions(fit, *inputs, models=models)
+    retraining.removed_predictions(fit, *given, 3, models=models)
     assert len(fits) == len(subsets)
-    retraining.removed_predictions(fit, *inputs)
+    retraining.removed_predictions(fit, *given, 3)
     assert len(fits) > len(subsets)
 
 
 def test_columns_of_test_rows_are_found_by_name():
     """By position, the models would be given other features than they were fitted on."""
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "c"])
-    y, ranks = 5 * X["a"] + X["b"], [[2, 1, 0]] * 3
+    rows = X_NAMED[:3]
 
-    expected = retraining.removed_predictions(linear, X, y, X[:3].to_numpy(), ranks, 1)
-    reordered = retraining.removed_predictions(linear, X, y, X.loc[:2, ["c", "a", "b"]], ranks, 1)
-    assert reordered.tobytes() == expected.tobytes()
+    def predicted(test_rows):
+        ranks = [[2, 1, 0]] * 3
+        return retraining.removed_predictions(linear, X_NAMED, Y_NAMED, test_rows, ranks, 1)
+
+    assert predicted(rows[list("cab")]).tobytes() == predicted(rows.to_numpy()).tobytes()
     with pytest.raises(ValueError, match=r"X_test has the columns .*: pass the same columns"):
-        retraining.removed_predictions(linear, X, y, X[:3].add_suffix("2"), ranks, 1)
+        predicted(rows.add_suffix("2"))
 
 
 def test_removed_sets_are_unordered_and_hold_each_row_once():

@@ -13,11 +13,10 @@ from sklearn.ensemble import RandomForestClassifier
 from xgboost import XGBRegressor
 
 import twins_prediction_gap as slow
-from forests import caterpillar, grow, leaf, single_leaf, split
+from forests import DRAWN, caterpillar, grow, leaf, rows_on_thresholds, single_leaf, split
 from splitcredit import faithfulness, to_forest
-from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
-from splitcredit.kernels.prediction_gap.leaf_lists import FEW, ONE_IN, workspace
+from splitcredit.kernels.prediction_gap.leaf_lists import workspace
 from splitcredit.prediction_gap.exact_gap import pg2
 from splitcredit.prediction_gap.greedy import greedy_ranking
 from splitcredit.prediction_gap.optimum import _best_orders, best_ranking
@@ -30,6 +29,7 @@ from splitcredit.prediction_gap.perturbations import (
     Uniform,
     checked_scale,
 )
+from twins import ways
 
 # The bar of the project, for gaps that are not next to nothing, whatever the trees cancel.
 ACCURACY, LEAST = 1e-12, 1e-60
@@ -109,37 +109,19 @@ def test_uniform_noise_at_its_edge(strict):
                 assert_gap(ours, *exact)
 
 
-@pytest.mark.parametrize("sigma", [0.05, 0.11, 0.2, 0.7])
-def test_trees_that_cancel_but_for_a_leaf_that_cannot_matter_otherwise(sigma):
-    """The leaf beyond 1, of probability 1e-91 to 0.07, is all that is left of the gap."""
-    far_split = split(0, 1.0, leaf(-1.0), leaf(3.0))
-    trees = [split(0, 0.0, leaf(0.0), leaf(1.0)), split(0, 0.0, leaf(0.0), far_split)]
-    forest, x = grow(trees, 1, aggregate="sum"), np.array([-0.01])
-    ours = pg2(forest, x[None], [0], scale=sigma)[0]
-    mask, scales = np.array([True]), np.array([sigma])
-    exact = slow.pg2(forest, x, mask, slow.normal_below, scales)
-    assert exact[0] == pytest.approx(16 * stats.norm.sf(1.01 / sigma), rel=1e-6, abs=0)
-    assert abs(ours - exact[0]) <= ACCURACY * exact[0]
-
-
 @pytest.mark.parametrize("block", range(5))
 def test_values_from_a_sample_by_enumeration(block):
     """Noise and replacement with atoms, many of them on thresholds; 0.1 + 0.2 is not 0.3."""
     for seed in range(20 * block, 20 * block + 20):
         forest, x, mask, _, output = random_case(1000 + seed)
-        rng = np.random.default_rng(seed)
-        d = forest.n_features
-        sample, scales = (
-            rng.choice([-0.4, -0.2, 0.0, 0.2, 0.2, 0.25, 0.6], 5),
-            rng.choice([1, 2], d),
-        )
-        ours = pg2(forest, x[None], mask, Empirical(sample), scales, output)[0]
+        rng, d = np.random.default_rng(seed), forest.n_features
+        sample = rng.choice([-0.4, -0.2, 0.0, 0.2, 0.2, 0.25, 0.6], 5)
+        scales, rows = rng.choice([1, 2], d), rng.choice(GRID, (6, d))
         x_cast = x.astype(forest.x_dtype).astype(float)
-        values = [x_cast[j] + scales[j] * sample for j in range(d)]
-        assert_gap(ours, *slow.pg2_of_values(forest, x, mask, values, output), OF_ONE)
-        rows = rng.choice(GRID, (6, d))
-        ours = pg2(forest, x[None], mask, Marginal(rows), output=output)[0]
-        assert_gap(ours, *slow.pg2_of_values(forest, x, mask, list(rows.T), output), OF_ONE)
+        moved = [x_cast[j] + scales[j] * sample for j in range(d)]
+        for values, *given in ((moved, Empirical(sample), scales), (list(rows.T), Marginal(rows))):
+            ours = pg2(forest, x[None], mask, *given, output=output)[0]
+            assert_gap(ours, *slow.pg2_of_values(forest, x, mask, values, output), OF_ONE)
 
 
 @cache
@@ -162,25 +144,10 @@ def pairs(n, seed=0):
     return forest, X[rng.integers(len(X), size=n)], place < size[:, None]
 
 
-@pytest.mark.parametrize("sigma", [0.01, 0.3, 10.0])
-def test_a_missing_value_that_no_tree_tests_changes_no_byte(sigma):
-    """Leaves are found by walks if a value is missing, and otherwise by a look at all of them."""
-    forest, X, masks = pairs(60, seed=2)
-    names = (*forest.feature_names, "untested")
-    forest = replace(forest, feature_names=names)
-    masks = np.column_stack([masks, np.zeros(60, np.bool_)])
-    without_gap, with_gap = (np.column_stack([X, np.full(60, entry)]) for entry in (0.0, np.nan))
-    assert (masks.sum(axis=1) * ONE_IN >= forest.n_features).any()
-    assert len(forest.value) <= 2 * FEW * forest.n_trees
-    gaps = pg2(forest, with_gap, masks, scale=sigma)
-    assert gaps.any() and gaps.tobytes() == pg2(forest, without_gap, masks, scale=sigma).tobytes()
-
-
 def test_another_noise_for_every_feature():
     """Features that are perturbed alone have the gap of their noise; together they are sampled."""
     forest, X, masks = pairs(20, seed=1)
-    sample = Empirical(np.random.default_rng(3).normal(size=50).round(2))
-    kinds = [Normal(), Laplace(), Uniform(1.5), sample]
+    kinds = [Normal(), Laplace(), Uniform(1.5), Empirical(np.linspace(-1.5, 2.5, 50))]
     noises = [kinds[j % len(kinds)] for j in range(forest.n_features)]
     mixed, scale = FeatureWise(noises), np.linspace(0.1, 0.6, forest.n_features)
     for j, noise in enumerate(noises):
@@ -192,12 +159,6 @@ def test_another_noise_for_every_feature():
         squares = (forest.predict(perturbed)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
         z.append((squares.mean() - gap) / (squares.std() / np.sqrt(4000) or 1.0))
     assert np.mean(np.square(z)) < stats.chi2.ppf(1 - 1e-6, 20) / 20
-    with pytest.raises(ValueError, match="FeatureWise has 2 noises"):
-        pg2(forest, X, [0], FeatureWise(kinds[:2]))
-    with pytest.raises(ValueError, match="no Marginal"):
-        FeatureWise([Normal(), Marginal(X)])
-    with pytest.raises(ValueError, match="expected"):
-        mixed.draw(random, 5)
 
 
 @pytest.mark.parametrize("sigma", [0.05, 0.3])
@@ -213,26 +174,21 @@ def test_there_is_room_for_all_leaves_and_one_that_is_looked_at():
     """Kernels check no bounds, so too little room would be seen by chance only."""
     forest, _ = boosted()
     trees = gap_forest(forest, 0)
-    work = workspace.py_func(trees, forest.n_features)
-    assert len(work.active) == (forest.feature < 0).sum() + 1
+    depths = [len(way) for root in forest.tree_offsets[:-1] for _, way in ways(forest, root)]
+    assert trees.depth == max(depths)
+    assert len(workspace.py_func(trees, forest.n_features).active) == len(trees.leaves) + 1
+    assert len(trees.leaves) == (forest.feature < 0).sum()
 
 
-def test_same_bytes_for_any_threads_order_and_grouping():
+@pytest.mark.parametrize("noise", [None, Laplace(), Uniform()])
+def test_same_bytes_for_any_order_and_grouping(noise):
     forest, X, masks = pairs(101)
-    with threads(1):
-        serial = pg2(forest, X, masks, scale=0.3)
-    with threads(2):
-        assert pg2(forest, X, masks, scale=0.3).tobytes() == serial.tobytes()
     order = np.random.default_rng(5).permutation(len(X))
-    assert pg2(forest, X[order], masks[order], scale=0.3).tobytes() == serial[order].tobytes()
-    for noise in (None, Laplace(), Uniform()):
-        of_all_pairs = pg2(forest, X, masks, noise)
-        one_by_one = [pg2(forest, X[i : i + 1], masks[i], noise)[0] for i in range(len(X))]
-        assert np.array(one_by_one).tobytes() == of_all_pairs.tobytes()
-    with threads(1):
-        ranking = greedy_ranking(forest, X)
-    with threads(2):
-        reordered = greedy_ranking(forest, X[order])
+    whole, reordered = (pg2(forest, X[r], masks[r], noise) for r in (slice(None), order))
+    assert reordered.tobytes() == whole[order].tobytes()
+    one_by_one = [pg2(forest, X[i : i + 1], masks[i], noise)[0] for i in range(len(X))]
+    assert np.array(one_by_one).tobytes() == whole.tobytes()
+    ranking, reordered = (greedy_ranking(forest, X[r], noise) for r in (slice(None), order))
     assert reordered.gaps.tobytes() == ranking.gaps[order].tobytes()
     assert np.array_equal(reordered.rankings, ranking.rankings[order])
 
@@ -314,6 +270,32 @@ def test_deep_paths_and_many_leaves():
         assert pg2(forest, x[None], mask)[0] == pytest.approx(exact[0], rel=1e-11)
 
 
+@pytest.mark.parametrize("name", DRAWN)
+def test_drawn_forests_by_enumeration(name):
+    """Whatever the order of the nodes, the outputs, and values of a tree that are all the same."""
+    forest, d = DRAWN[name](), DRAWN[name]().n_features
+    for x, chosen in zip(rows_on_thresholds(forest, 4), ([0, 1], [2, 3], [1], [0]), strict=True):
+        mask = np.isin(np.arange(d), chosen)
+        x[mask & (np.isnan(x) | (np.abs(x) > 1e30))] = 0.3
+        for output in range(min(2, forest.n_outputs)):
+            exact = slow.pg2(forest, x, mask, slow.normal_below, np.full(d, 0.5), output)
+            assert_gap(pg2(forest, x[None], mask, scale=0.5, output=output)[0], *exact)
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_thresholds_of_several_nodes_part_missing_values_only():
+    """Scikit-learn parts NaN from all numbers that way."""
+    known, missing = (split(1, 0.5, leaf(a), leaf(b)) for a, b in ((1.0, 4.0), (2.0, 9.0)))
+    inner = split(0, np.inf, known, missing)
+    tree = split(0, np.inf, inner, leaf(3.0), missing_left=True)
+    forest = grow([tree], 2, missing=True)
+    for x, features in (([0.0, 0.2], [0, 1]), ([0.0, 0.2], [1]), ([np.nan, 0.2], [1])):
+        mask = np.isin([0, 1], features)
+        exact = slow.pg2(forest, np.array(x), mask, slow.normal_below, np.ones(2))
+        assert_gap(pg2(forest, [x], features)[0], *exact)
+    assert exact[0] > 1  # of 2 and 9
+
+
 NAMES, MASK = [f"x{j}" for j in range(7)], np.isin(np.arange(7), [1, 4])
 SERIES, TABLE = pd.Series(MASK, NAMES), pd.DataFrame(np.tile(MASK, (4, 1)), columns=NAMES)
 FORMS = {
@@ -339,7 +321,7 @@ def test_forms_of_features_mean_the_same(form):
     assert faithfulness(forest, X, FORMS[form], "pg2", scale=1.0).tobytes() == expected
 
 
-def test_one_feature_no_features_no_scale_and_no_rows():
+def test_one_feature_no_features_no_scale_no_rows_and_no_split():
     forest, X, _ = pairs(4)
     of_one = pg2(forest, X, [4]).tobytes()
     for feature in (4, np.int64(4), NAMES[4]):  # a number alone was a TypeError
@@ -347,47 +329,23 @@ def test_one_feature_no_features_no_scale_and_no_rows():
     assert (pg2(forest, X, []) == 0).all()
     assert (pg2(forest, X, MASK, scale=0.0) == 0).all()
     assert pg2(forest, X[:0], MASK).shape == (0,)
-
-
-def test_forests_that_never_split():
-    X = np.zeros((2, 3))
-    assert (pg2(single_leaf(2), X, [0, 1], output=1) == 0).all()
-    ranking = greedy_ranking(single_leaf(2), X, output=0)
-    assert ranking.rankings.tolist() == [[0, 1, 2]] * 2 and ranking.tied_share == 1.0
-    assert best_ranking(single_leaf(2), X, output=0).rankings.tolist() == [[0, 1, 2]] * 2
+    assert (pg2(single_leaf(2), X[:2, :3], [0, 1], output=1) == 0).all()
+    for rank in (greedy_ranking, best_ranking):
+        assert rank(single_leaf(2), X[:2, :3], output=0).rankings.tolist() == [[0, 1, 2]] * 2
+    assert greedy_ranking(single_leaf(2), X[:2, :3], output=0).tied_share == 1.0
 
 
 def test_classifiers_have_a_gap_for_each_output():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     model = RandomForestClassifier(5, random_state=0).fit(X, (X[:, 0] + X[:, 1] > 0).astype(int))
-    gaps = [pg2(model, X[:9], [0, 2], output=c) for c in (0, 1, "1")]
-    assert gaps[1].tobytes() == gaps[2].tobytes()
+    gaps = [pg2(model, X[:9], [0, 2], output=c) for c in (0, 1, "1", None)]
+    assert gaps[1].tobytes() == gaps[2].tobytes() == gaps[3].tobytes()
     np.testing.assert_allclose(gaps[0], gaps[1], rtol=1e-10)  # the two fractions add up to 1
-    assert pg2(model, X[:9], [0, 2]).tobytes() == gaps[1].tobytes()
-    three_classes = RandomForestClassifier(5, random_state=0).fit(X, np.arange(200) % 3)
-    with pytest.raises(ValueError, match="3 outputs: choose one"):
-        pg2(three_classes, X, [0])
-    for bad_output in (7, "all", "predicted"):
-        with pytest.raises(ValueError, match=f"output={bad_output!r}"):
+    model.fit(X, np.arange(200) % 3)
+    for bad_output in (None, 7, "all", "predicted"):
+        with pytest.raises(ValueError, match=f"3 outputs: choose one|output={bad_output!r}"):
             pg2(model, X, [0], output=bad_output)
-
-
-def test_curves_are_gaps_of_the_first_and_the_last():
-    forest, X, _ = pairs(5)
-    rankings = np.random.default_rng(0).permuted(np.tile(np.arange(7), (5, 1)), axis=1)
-    by_first, by_last = (
-        faithfulness(forest, X, rankings, metric, scale=0.3)
-        for metric in ("pgi2_curve", "pgu2_curve")
-    )
-    for i in range(5):
-        for k in range(1, 8):
-            first, last = list(rankings[i, :k]), list(rankings[i, k:])
-            assert by_first[i, k - 1] == pg2(forest, X[i : i + 1], first, scale=0.3)[0]
-            assert by_last[i, k - 1] == pg2(forest, X[i : i + 1], last, scale=0.3)[0]
-    for metric, curve in (("pgi2", by_first), ("pgu2", by_last)):
-        mean = faithfulness(forest, X, rankings, metric, scale=0.3)
-        assert np.array_equal(mean, curve.mean(axis=1))
 
 
 def test_greedy_takes_the_largest_gap_and_the_lowest_index():
@@ -438,9 +396,8 @@ def test_whole_orders_are_compared_where_optimal_rankings_tie():
 
 
 def test_optimum_refuses_many_features():
-    forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 17)
     with pytest.raises(ValueError, match=r"17 features.*greedy_ranking"):
-        best_ranking(forest, np.zeros((1, 17)))
+        best_ranking(grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 17), np.zeros((1, 17)))
 
 
 def test_nan_is_refused_where_it_is_perturbed_only():
@@ -462,9 +419,7 @@ def test_nan_is_refused_where_it_is_perturbed_only():
     [
         ({"features": [9]}, "9 is neither an index below 7"),
         ({"features": ["pH"]}, "'pH' is neither"),
-        ({"features": 7}, "features"),
-        ({"features": -1}, "features"),
-        ({"features": True}, "features"),
+        *(({"features": features}, "features") for features in (7, -1, True)),
         ({"features": [0, 1, 1]}, "features names 'x1' twice: of a mask of 0 and"),
         ({"features": SERIES.astype("boolean").where(SERIES, pd.NA)}, "missing values: fill them"),
         ({"features": TABLE.astype("int64")}, "a table of int64, expected true and false"),
@@ -479,6 +434,7 @@ def test_nan_is_refused_where_it_is_perturbed_only():
         ({"scale": [1.0, 2.0]}, r"a number or \(7,\)"),
         ({"perturbation": Marginal(np.zeros((2, 7))), "scale": 2.0}, "no scale"),
         ({"perturbation": Marginal(np.zeros((2, 4)))}, "rows of 4 features"),
+        ({"perturbation": FeatureWise([Normal(), Laplace()])}, "FeatureWise has 2 noises"),
         ({"output": "one"}, "output='one'"),
     ],
 )
@@ -536,6 +492,9 @@ def test_a_sample_is_counted():
     assert checked_scale(noise, 0.5, pairs(3)[0]).tolist() == [0.5] * 7
 
 
+RANDOM = np.random.default_rng(0)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -550,7 +509,9 @@ def test_a_sample_is_counted():
         (lambda: Marginal(np.ma.masked_array([[1.0, 9.0]], [[0, 1]])), "X has masked values"),
         (lambda: Marginal(csr_matrix([[1.0, 9.0]])), "X is sparse"),
         (lambda: Marginal(pd.DataFrame({"a": pd.date_range("2020", periods=3)})), "not numeric"),
-        (lambda: Marginal([[1.0, 2.0]]).draw(np.random.default_rng(0), (3, 3)), "expected|must be"),
+        (lambda: Marginal([[1.0, 2.0]]).draw(RANDOM, (3, 3)), "expected|must be"),
+        (lambda: FeatureWise([Normal(), Marginal([[1.0, 2.0]])]), "no Marginal"),
+        (lambda: FeatureWise([Normal(), Laplace()]).draw(RANDOM, 5), "expected"),
     ],
 )
 def test_perturbations_check_what_they_are_given(make, message):

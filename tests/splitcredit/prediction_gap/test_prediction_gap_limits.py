@@ -2,6 +2,8 @@
 
 import math
 from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +13,6 @@ from scipy.stats import norm, qmc
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
-import splitcredit
 from forests import grow, leaf, split
 from splitcredit import Attribution
 from splitcredit.kernels.prediction_gap.gap_forest import Cuts
@@ -57,24 +58,15 @@ def test_gaps_are_equal_that_differ_by_1e_14_at_most(rank, units, equal):
         assert ranked.tied.tolist() == [[equal, False]]
 
 
-def test_without_noise_features_are_ranked_by_index():
-    """All gaps are 0, also those of features that are in the set already."""
-    forest = grow([step(2, 1.0), step(0, 2.0)], 4)
-    for rank in (greedy_ranking, best_ranking):
-        ranked = rank(forest, np.zeros((2, 4)), scale=0.0)
-        assert ranked.rankings.tolist() == [[0, 1, 2, 3]] * 2
-        assert not ranked.gaps.any()
-
-
-def test_a_feature_that_lowers_the_gap_comes_after_one_without_effect():
-    """Steps up and down: together they move the prediction by less than the first alone."""
-    forest = grow([step(0, 1.0), step(1, -0.25)], 3, aggregate="sum")
+@pytest.mark.parametrize("rank", [greedy_ranking, best_ranking])
+def test_without_noise_or_effect_features_are_ranked_by_index(rank):
+    """And one that lowers the gap, as steps up and down do together, comes after all these."""
+    ranked = rank(grow([step(2, 1.0), step(0, 2.0)], 4), np.zeros((2, 4)), scale=0.0)
+    assert ranked.rankings.tolist() == [[0, 1, 2, 3]] * 2 and not ranked.gaps.any()
+    ranked = rank(grow([step(0, 1.0), step(1, -0.25)], 3, aggregate="sum"), np.zeros((1, 3)))
     p = norm.sf(0.5)
-    gaps = [[p, p, p + p / 16 - p * p / 2]]
-    for rank in (greedy_ranking, best_ranking):
-        ranked = rank(forest, np.zeros((1, 3)))
-        assert ranked.rankings.tolist() == [[0, 2, 1]]
-        np.testing.assert_allclose(ranked.gaps, gaps, rtol=1e-14)
+    assert ranked.rankings.tolist() == [[0, 2, 1]]
+    np.testing.assert_allclose(ranked.gaps, [[p, p, p + p / 16 - p * p / 2]], rtol=1e-14)
 
 
 def test_equal_attributions_are_ranked_by_index_among_many():
@@ -86,25 +78,14 @@ def test_equal_attributions_are_ranked_by_index_among_many():
         assert ranking == sorted(range(400), key=lambda j: (-row[j], j))
 
 
-class Coin:
-    """Noise that is -1 or, three times as often, 1: the probabilities that a noise must have."""
-
-    values = (-1.0, 1.0, 1.0, 1.0)
-
-    def _share(self, counted):
-        return np.mean([counted(z) for z in self.values], axis=0)
-
-    def probability_below(self, t):
-        return self._share(lambda z: z < t)
-
-    def probability_at_most(self, t):
-        return self._share(lambda z: z <= t)
-
-    def probability_above(self, t):
-        return self._share(lambda z: z > t)
-
-    def probability_at_least(self, t):
-        return self._share(lambda z: z >= t)
+# Noise that is -1 or, three times as often, 1, by the probabilities that a noise must have.
+ATOMS = (-1.0, 1.0, 1.0, 1.0)
+COIN = SimpleNamespace(
+    probability_below=lambda t: np.mean([z < t for z in ATOMS], axis=0),
+    probability_at_most=lambda t: np.mean([z <= t for z in ATOMS], axis=0),
+    probability_above=lambda t: np.mean([z > t for z in ATOMS], axis=0),
+    probability_at_least=lambda t: np.mean([z >= t for z in ATOMS], axis=0),
+)
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -112,9 +93,9 @@ class Coin:
 def test_noise_of_ones_own_may_have_its_atoms_on_thresholds(x, strict):
     """Both sides of the threshold, and the threshold itself."""
     forest = grow([step(0, 1.0, 1.0)], 1, strict=strict)
-    predictions = [forest.predict([[x + z]])[0, 0] for z in Coin.values]
+    predictions = [forest.predict([[x + z]])[0, 0] for z in ATOMS]
     exact = np.mean((np.array(predictions) - forest.predict([[x]])[0, 0]) ** 2)
-    for perturbation in (Coin(), Empirical(Coin.values)):
+    for perturbation in (COIN, Empirical(ATOMS)):
         assert pg2(forest, [[x]], [0], perturbation).tolist() == [exact]
 
 
@@ -154,24 +135,16 @@ def test_a_leaf_that_changes_the_last_digits_is_not_left_out():
 
 def test_noise_is_finite_at_the_ends_of_the_unit_interval(monkeypatch):
     """The normal quantiles of 0 and 1 are infinite."""
-
-    class Ends:
-        def __init__(self, *_, **__):
-            pass
-
-        def random(self, n):
-            return np.array([[0.0], [1.0], [0.5]])[:n]
-
-    monkeypatch.setattr(qmc, "Halton", Ends)
+    ends = SimpleNamespace(random=lambda n: np.array([[0.0], [1.0], [0.5]])[:n])
+    monkeypatch.setattr(qmc, "Halton", lambda *_, **__: ends)
     normals = noise.noise_stream("halton", 1, 3, np.random.SeedSequence(0))
     assert normals.tolist() == [[ndtri(2.0**-54), ndtri(1 - 2.0**-53), 0.0]]
 
 
 def test_a_row_on_the_upper_end_of_its_interval_is_inside():
     """One value in four of the first feature stays at or below 1, three in four step up."""
-    inner = split(1, 0.5, leaf(0.0), leaf(1.0))
-    forest = grow([split(0, 1.0, inner, leaf(0.0))], 2)
-    for perturbation in (Coin(), Empirical(Coin.values)):
+    forest = grow([split(0, 1.0, step(1, 1.0), leaf(0.0))], 2)
+    for perturbation in (COIN, Empirical(ATOMS)):
         assert pg2(forest, [[1.0, 0.0]], [0, 1], perturbation).tolist() == [0.25 * 0.75]
 
 
@@ -231,56 +204,36 @@ def test_sums_of_tenths_meet_thresholds_as_the_model_has_them(library, noise):
     if library == "sklearn":
         model = RandomForestClassifier(20, random_state=0).fit(X, y)
         tolerance = 1e-12  # sums of 20 trees in double precision
+        predict = model.predict_proba
     else:
         model = xgboost.XGBClassifier(n_estimators=20, n_jobs=1).fit(X, y)
         tolerance = 1e-5  # XGBoost adds up 20 trees in single precision
-
-    def f(rows):
-        if library == "sklearn":
-            return model.predict_proba(rows)[:, 1]
-        return model.predict(rows, output_margin=True)[:, 1].astype(float)
-
-    expected = np.empty(len(X))
+        predict = partial(model.predict, output_margin=True)
+    moves, expected = np.zeros((len(GRID) ** 2, 4)), np.empty(len(X))
+    moves[:, 2:] = np.stack(np.meshgrid(GRID, GRID), axis=-1).reshape(-1, 2)
     for i, x in enumerate(X):
-        moved = np.tile(x, (len(GRID) ** 2, 1))
-        moved[:, 2:] += np.stack(np.meshgrid(GRID, GRID), axis=-1).reshape(-1, 2)
-        expected[i] = ((f(moved) - f(x[None])) ** 2).mean()
+        differences = predict(x + moves)[:, 1].astype(float) - float(predict(x[None])[0, 1])
+        expected[i] = (differences**2).mean()
     ours = pg2(model, X, [2, 3], noise, output=1)
     np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=1e-12)
-    ranks = greedy_ranking(model, X[:9], noise, output=1)
-    door = splitcredit.rank(model, X[:9], noise=noise, scale=1.0, output=1)
-    assert np.array_equal(door.gaps, ranks.gaps)
-    of_class = splitcredit.rank(model, X[50:59], noise=noise, scale=1.0)
-    expected_gaps = [
-        greedy_ranking(model, X[i : i + 1], noise, output=int(model.predict(X[i : i + 1])[0])).gaps
-        for i in range(50, 59)
-    ]
-    assert np.array_equal(of_class.gaps, np.concatenate(expected_gaps))
-    last = pg2(model, X[:9], [0, 1, 2, 3], noise, output=1)
-    np.testing.assert_allclose(ranks.gaps[:, -1], last, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("height", [1e100, 1e155])
-def test_leaf_values_whose_squares_overflow_are_refused(height):
+def test_leaf_values_whose_squares_overflow_are_refused():
     """Red if the gap of a model with huge leaf values is 0."""
-    forest = grow([step(0, height)], 1, aggregate="sum")
-    if height < 1e150:
-        assert pg2(forest, [[0.0]], [0])[0] == pytest.approx(height**2 * ndtr(-0.5))
-        return
-    for ask in (pg2, greedy_ranking, best_ranking):
+    gap = pg2(grow([step(0, 1e100)], 1, aggregate="sum"), [[0.0]], [0])[0]
+    assert gap == pytest.approx(1e200 * ndtr(-0.5))
+    forest = grow([step(0, 1e155)], 1, aggregate="sum")
+    for ask in (lambda *given: pg2(*given, [0]), greedy_ranking, best_ranking):
         with pytest.raises(ValueError, match="reach 1e\\+155, and PG\\^2 has their squares"):
-            ask(forest, [[0.0]], *([[0]] if ask is pg2 else []))
+            ask(forest, [[0.0]])
 
 
-def complete(depth, values):
+def complete(depth, values, level=0):
     """The complete tree that asks for feature k at level k, at 0."""
-    values = iter(values)
-
-    def node(level):
-        both = (node, node) if level < depth else ()
-        return split(level, 0.0, *(n(level + 1) for n in both)) if both else leaf(next(values))
-
-    return node(0)
+    if level == depth:
+        return leaf(next(values))
+    below = (complete(depth, values, level + 1) for _ in range(2))
+    return split(level, 0.0, *below)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +261,7 @@ def test_trees_that_cancel_but_for_one_leaf_keep_all_digits(depth, n_right, norm
     changed = 2**n_right - 1 if n_right else 0
     moved = values.copy()
     moved[changed] += 2.0**-20
-    trees = [complete(depth, values), complete(depth, -moved)]
+    trees = [complete(depth, iter(values)), complete(depth, iter(-moved))]
     forest = grow(trees, depth, aggregate="sum", x_dtype="float64")
     found = pg2(forest, np.full((1, depth), 0.1), list(range(depth)))[0]
     share = norm.cdf(-0.1) ** (depth - n_right) * norm.cdf(0.1) ** n_right

@@ -15,15 +15,15 @@ from splitcredit import to_forest
 from splitcredit.kernels.compiled import threads
 from splitcredit.prediction_gap import noise, sampling
 
-ONE_OUTPUT = {name: make for name, make in forests.DRAWN.items() if make().n_outputs == 1}
+IN_SINGLE = {"x_dtype": "float32", "aggregate": "sum"}
 MADE = {
-    **ONE_OUTPUT,
+    **{name: make for name, make in forests.DRAWN.items() if make().n_outputs == 1},
     "leaves in single precision": lambda: forests.random_forest(
-        21, depth=4, x_dtype="float32", aggregate="sum", strict=True, leaves="pure"
+        21, depth=4, strict=True, leaves="pure", **IN_SINGLE
     ),
     **{
         f"float32, height {h}": lambda h=h: forests.random_forest(
-            30 + h, n_trees=5, depth=h, x_dtype="float32", aggregate="sum"
+            30 + h, n_trees=5, depth=h, **IN_SINGLE
         )
         for h in (1, 2, 3, 4, 5)
     },
@@ -52,25 +52,21 @@ def boosted():
 @pytest.mark.parametrize("name", MADE)
 def test_means_equal_the_twin(name, absolute):
     """Rows lie on thresholds and beside them, and noise is often 0 or leads to others."""
-    forest = MADE[name]()
-    n_pairs, n_samples = 24, 30
-    X = forests.rows_on_thresholds(forest, n_pairs)
+    forest, counts = MADE[name](), [1, 7, 16, 30]
+    X = forests.rows_on_thresholds(forest, 24)
     X[np.abs(X) > 1e30] = 1.0  # differences of leaves, not of noise, are in question
-    masks = sets(n_pairs, forest.n_features) & ~np.isnan(X)
+    masks = sets(24, forest.n_features) & ~np.isnan(X)
     rng = np.random.default_rng(1)
     pool = rng.choice([0, 0, 0.5, -0.5, 0.25, 1, *rng.normal(size=9)], (5, masks.shape[1], 30))
     pool = pool.astype(np.float32)
     scale = rng.choice([1.0, 0.5, 1.7], forest.n_features)
-    counts = [1, 7, 16, n_samples]
     pairs = sampling.checked_pairs(forest, X, masks, scale, None)
-    streams = np.arange(n_pairs) % 5
+    streams = np.arange(24) % 5
     gaps = sampling.sampled_gaps(*pairs, pool, streams, np.array(counts), absolute=absolute)
-    for pair in range(n_pairs):
-        features = np.flatnonzero(masks[pair])
-        for c, count in enumerate(counts):
-            draws = pool[pair % 5, :, :count]
-            twin = slow.mean_gap(forest, X[pair], features, scale, draws, absolute)
-            assert gaps[pair, c] == pytest.approx(twin, rel=1e-12, abs=1e-30)
+    for x, mask, stream, of_pair in zip(X, masks, streams, gaps, strict=True):
+        given = forest, x, np.flatnonzero(mask), scale
+        twin = [slow.mean_gap(*given, pool[stream, :, :count], absolute) for count in counts]
+        assert of_pair == pytest.approx(twin, rel=1e-12, abs=1e-30)
     squares = sampling.pg2_sampled(forest, X, masks, counts, scale, pool=pool)
     assert absolute or squares.tobytes() == gaps.tobytes()
 
@@ -92,11 +88,12 @@ def test_splits_that_no_sample_crosses_change_no_mean(noise_of):
 def test_noise_that_is_nan_goes_where_a_value_that_is_no_number_goes():
     """A comparison with NaN is false; no split counts as decided by the range of such noise."""
     tree = forests.split(0, 0.0, forests.leaf(0.0), forests.leaf(1.0))
-    forest = forests.grow([tree], 1)
     pool = np.full((1, 1, 4), np.nan, np.float32)
     pool[0, 0, 2:] = -1.0
-    gaps = sampling.pg2_sampled(forest, [[-0.5]], [0], [2, 4], pool=pool)
+    gaps = sampling.pg2_sampled(forests.grow([tree], 1), [[-0.5]], [0], [2, 4], pool=pool)
     assert gaps.tolist() == [[1.0, 0.5]]
+    with pytest.raises(ValueError, match=r"NaN in row 0, feature 'x2', which is to be perturbed"):
+        sampling.pg2_sampled(MADE["NaN, float32"](), [[0, 0, np.nan, 0, 0, 0]], [1, 2], [1])
 
 
 def test_thresholds_decide_as_the_model_does():
@@ -129,21 +126,19 @@ def test_a_stump_has_the_gap_that_follows_from_the_normal_distribution():
 @pytest.mark.parametrize("kind", noise.KINDS)
 def test_pairs_depend_on_their_number_and_not_on_counts_groups_or_threads(kind, draws):
     forest, X = boosted()
-    X, masks, counts = X[:20], sets(20, X.shape[1], 3), [100, 513, 1024]
+    masks, counts, numbers = sets(20, X.shape[1], 3), np.array([100, 513, 1024]), np.arange(20)
     options = dict(scale=0.3, kind=kind, draws=draws, random_state=7, n_streams=8)
-    all_gaps = sampling.pg2_sampled(forest, X, masks, counts, **options)
-    for some_counts in ([100], [513], [100, 1024]):
-        gaps = sampling.pg2_sampled(forest, X, masks, some_counts, **options)
-        assert gaps.tobytes() == all_gaps[:, np.isin(counts, some_counts)].tobytes()
-    numbers = np.random.default_rng(0).permutation(20)
-    for group in np.split(numbers, [1, 9]):
-        pairs_of_group = X[group], masks[group], counts
-        gaps = sampling.pg2_sampled(forest, *pairs_of_group, numbers=group, **options)
-        assert gaps.tobytes() == all_gaps[group].tobytes()
-    for n in (1, 2):
-        with threads(n):
-            by_threads = sampling.pg2_sampled(forest, X, masks, counts, **options)
-        assert by_threads.tobytes() == all_gaps.tobytes()
+    all_gaps = sampling.pg2_sampled(forest, X[:20], masks, counts, **options)
+    orders = np.random.default_rng(0).permutation(20)
+    parts = [(numbers, places) for places in ([0], [1], [0, 2])]
+    parts += [(group, [0, 1, 2]) for group in np.split(orders, [1, 9])]
+    for group, places in parts:
+        given = X[group], masks[group], counts[places]
+        gaps = sampling.pg2_sampled(forest, *given, numbers=group, **options)
+        assert gaps.tobytes() == all_gaps[group][:, places].tobytes()
+    with threads(1):
+        by_one_thread = sampling.pg2_sampled(forest, X[:20], masks, counts, **options)
+    assert by_one_thread.tobytes() == all_gaps.tobytes()
 
 
 def test_literal_draws_are_fresh_for_every_count_and_pair():
@@ -156,33 +151,17 @@ def test_literal_draws_are_fresh_for_every_count_and_pair():
     assert len({*nested, *fresh.ravel()}) == 20
 
 
-@pytest.mark.parametrize("kind", noise.KINDS)
-def test_a_smaller_pool_is_the_corner_of_a_larger_one(kind):
+@pytest.mark.parametrize(("kind", "tolerance"), [("mc", 0.02), ("halton", 0.002)])
+def test_noise_is_standard_normal_and_a_smaller_pool_the_corner_of_a_larger_one(kind, tolerance):
     larger, smaller = noise.noise_pool(kind, 5, 200, 4, 3), noise.noise_pool(kind, 2, 50, 3, 3)
     assert smaller.tobytes() == larger[:3, :2, :50].tobytes()
     assert larger.dtype == np.float32 and np.isfinite(larger).all()
     assert len(np.unique(larger[:, :, 0])) == 20
     assert not np.array_equal(larger, noise.noise_pool(kind, 5, 200, 4, 4))
-
-
-def test_noise_is_standard_normal():
-    for kind, tolerance in (("mc", 0.02), ("halton", 0.002)):
-        pool = noise.noise_pool(kind, 3, 10_000, 3).astype(float)
-        assert np.abs(pool.mean(axis=(0, 2))).max() < tolerance
-        assert np.abs(pool.std(axis=(0, 2)) - 1).max() < tolerance
-        for stream in pool:
-            assert np.abs(np.corrcoef(stream) - np.eye(3)).max() < 0.06
-
-
-def test_nan_is_refused_where_it_is_perturbed_and_followed_elsewhere():
-    forest = MADE["NaN, float32"]()
-    X = np.zeros((1, forest.n_features))
-    X[0, 2] = np.nan
-    masks = np.ones((1, forest.n_features), bool)
-    with pytest.raises(ValueError, match=r"NaN in row 0, feature 'x2', which is to be perturbed"):
-        sampling.pg2_sampled(forest, X, masks, [1])
-    masks[0, 2] = False
-    assert sampling.pg2_sampled(forest, X, masks, [200]) > 0
+    pool = noise.noise_pool(kind, 3, 10_000, 3).astype(float)
+    assert np.abs(pool.mean(axis=(0, 2))).max() < tolerance
+    assert np.abs(pool.std(axis=(0, 2)) - 1).max() < tolerance
+    assert max(np.abs(np.corrcoef(stream) - np.eye(3)).max() for stream in pool) < 0.06
 
 
 @pytest.mark.parametrize(
@@ -196,13 +175,10 @@ def test_nan_is_refused_where_it_is_perturbed_and_followed_elsewhere():
         ({"scale": -1.0}, "scale is -1.0"),
         ({"features": [0, 7]}, "features: 7 is neither an index below 7"),
         ({"features": np.ones((2, 3), bool)}, r"features is a mask \(2, 3\)"),
-        ({"counts": [100.9]}, "whole numbers"),
         ({"numbers": [0, -1]}, "numbers must be 2 whole numbers"),
         ({"numbers": [0.7, 1.0]}, "numbers must be 2 whole numbers"),
-        (
-            {"pool": np.zeros((2, 7, 5), np.float32)},
-            r"\(2, 7, 5\).* 2 columns and 10 samples",
-        ),
+        ({"pool": np.zeros((2, 7, 5), np.float32)}, r"\(2, 7, 5\).* 2 columns and 10 samples"),
+        ({"n_streams": 0}, "n_streams=0: expected a whole number, at least 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(given, message):
@@ -236,43 +212,36 @@ def rankings_of(n, d, seed=0):
     return np.argsort(np.random.default_rng(seed).random((n, d)), axis=1)
 
 
-def test_pgi_and_pgu_equal_the_definition():
+@pytest.mark.parametrize("perturbed", ["important", "unimportant"])
+def test_pgi_and_pgu_equal_the_definition(perturbed):
     """Each perturbs what the other keeps, which OpenXAI's issue 28 confused."""
     forest, X = boosted()
-    X, d, n = X[:6], 7, 40
-    rankings, pool = rankings_of(6, d), noise.noise_pool("mc", d, n)
-    for perturbed in ("important", "unimportant"):
-        gaps = sampling.gaps_by_k(forest, X, rankings, 0.5, n, perturbed)
-        for i, ranking in enumerate(rankings):
-            for k in range(1, d + 1):
-                subset = ranking[:k] if perturbed == "important" else ranking[k:]
-                draws = pool[(i * d + k - 1) % 64]
-                twin = slow.mean_gap(forest, X[i], subset, np.full(d, 0.5), draws, absolute=True)
-                assert gaps[i, k - 1] == pytest.approx(twin, rel=twins.ROUNDING)
+    pool = noise.noise_pool("mc", 7, 40)
+    gaps = sampling.gaps_by_k(forest, X[:6], rankings_of(6, 7), 0.5, 40, perturbed)
+    for i, ranking in enumerate(rankings_of(6, 7)):
+        for k in range(1, 8):
+            subset = ranking[:k] if perturbed == "important" else ranking[k:]
+            draws = pool[(i * 7 + k - 1) % 64]
+            twin = slow.mean_gap(forest, X[i], subset, np.full(7, 0.5), draws, absolute=True)
+            assert gaps[i, k - 1] == pytest.approx(twin, rel=twins.ROUNDING)
 
 
 def test_gaps_by_k_take_squares_some_k_and_halton():
     forest, X = boosted()
-    rankings = rankings_of(6, 7)
-    gaps = sampling.gaps_by_k(
-        forest, X[:6], rankings, 0.3, 64, ks=[2, 5], absolute=False, kind="halton", random_state=4
-    )
-    features = [np.isin(range(7), rankings[i, :k]) for i in range(6) for k in (2, 5)]
+    given, more = (forest, X[:6], rankings_of(6, 7), 0.3), {"kind": "halton", "random_state": 4}
+    gaps = sampling.gaps_by_k(*given, 64, ks=iter([2, 5]), absolute=False, **more)
+    features = [np.isin(range(7), ranking[:k]) for ranking in rankings_of(6, 7) for k in (2, 5)]
     each_row_twice = np.repeat(X[:6], 2, axis=0)
-    by_pairs = sampling.pg2_sampled(forest, each_row_twice, features, [64], 0.3, "halton", 4)
+    by_pairs = sampling.pg2_sampled(forest, each_row_twice, features, [64], 0.3, **more)
     assert gaps.tobytes() == by_pairs.tobytes()
-    with pytest.raises(ValueError, match="perturbed='top': available are"):
-        sampling.gaps_by_k(forest, X[:6], rankings, 0.3, 64, "top")
-    with pytest.raises(ValueError, match=r"k=8 is not in 1\.\.7"):
-        sampling.gaps_by_k(forest, X[:6], rankings, 0.3, 64, ks=[8])
-
-
-@pytest.mark.parametrize("number", [{"n_streams": 0}, {"n_samples": -1}, {"n_samples": 10.0}])
-def test_pools_of_no_streams_or_samples_are_refused(number):
-    """Red if a gap is sampled from noise that is not there."""
-    (name,) = number
-    with pytest.raises(ValueError, match=f"{name}=.*: expected a whole number, at least 1"):
-        noise.noise_pool("mc", 2, **{"n_samples": 4, **number})
+    for wrong, message in (
+        ({"perturbed": "top"}, "perturbed='top': available are"),
+        ({"ks": [8]}, r"k=8 is not in 1\.\.7"),
+        ({"ks": 2}, "ks=2: pass a list of numbers of features"),
+        ({"n_samples": 10.0}, "n_samples=10.0: expected a whole number, at least 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sampling.gaps_by_k(*given, **wrong)
 
 
 def test_counts_are_those_of_the_paper():
