@@ -269,18 +269,11 @@ def test_batch_sizes_group_runs_and_nothing_else(tmp_path, repeats, of_block, de
     ("recipe", "first"),
     [
         (
-            {"dataset": "standardized_split", "of": "red_wine"},
-            '{"dataset":"standardised_split","of":"red_wine"}',
-        ),
-        (
             {"dataset": "standardized_split", "of": "parkinson"},
             '{"dataset":"standardised_split","of":"parkinsons"}',
         ),
         ({"importance": "sage", "loss": "mse"}, '{"loss":"mse","measure":"sage"}'),
-        (
-            {"importance": "sage", "algorithm": "exact"},
-            '{"measure":"sage","method":"exact"}',
-        ),
+        ({"importance": "sage", "algorithm": "exact"}, '{"measure":"sage","method":"exact"}'),
     ],
 )
 def test_a_recipe_keeps_the_seeds_of_its_first_name(recipe, first):
