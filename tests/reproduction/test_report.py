@@ -55,7 +55,7 @@ def results(tmp_path_factory):
     tmp_path = tmp_path_factory.mktemp("results")
     storage.write_text(tmp_path / "figures" / f"{FIGURE}.svg", SVG)
     storage.write_text(tmp_path / "timing" / "figures" / f"{TIMED}.svg", SVG)
-    rows = [{"quantity": "a", "value": "1.23456"}]
+    rows = [{"quantity": "a number of ours", "value": "1.23456"}]
     for name in (TABLE, FIGURE, "gajewski2025/models"):
         storage.write_rows(tmp_path / "tables" / f"{name}.csv", rows, ["quantity", "value"])
     storage.write_text(tmp_path / "timing/jobs/tables/a/b.tsv", "s\tcpu_time\n2.5\t1\n")
@@ -134,7 +134,7 @@ def test_every_judged_value_is_shown_with_its_artefact(report):
         assert card.count('<span class="badge') >= len(own)
         assert all(row["printed"] in card for row in own)
     # A table of which nothing is judged, and that no picture shows.
-    assert report.count("1.23456") == 1
+    assert report.count("a number of ours") == 1
     assert "the cause &amp; its &lt;test&gt;" in report and "tests/x.py::y" in report
 
 

@@ -120,7 +120,10 @@ def test_the_outcome_may_be_the_prediction(rows):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"importances": ["q"]}, r"no importances named 'q' in this run: it has \['m', "),
+        (
+            {"importances": ["q"]},
+            r"no importances named 'q' in this run: it has \['constant', 'm', 'many'\]",
+        ),
         ({"importances": ["many"]}, r"many has values of shape \(40, 6, 2\).*output: predicted"),
         ({"importances": ["m"], "random": ["rows"]}, r"random=\['rows'\]: expected some of feat"),
         ({"importances": ["m"], "outcomes": ["q"]}, "no importances named 'q'"),
