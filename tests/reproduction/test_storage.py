@@ -34,17 +34,6 @@ def test_a_damaged_table_of_text_is_named_with_the_remedy(tmp_path, content):
         storage.read_rows(tmp_path / "t.csv")
 
 
-def point(axes, run):
-    return Point(axes, SimpleNamespace(key=run), {}, {})
-
-
-def test_a_table_of_a_metric_that_lacks_a_run_is_named(tmp_path):
-    (tmp_path / "batch.csv").write_text("run,value\nr1,1\n")
-    points = [point({}, run) for run in ("r1", "r2")]
-    with pytest.raises(ValueError, match=r"batch\.csv lacks rows: delete it, and"):
-        list(gathering._rows(points, [tmp_path / "batch.csv"] * 2))
-
-
 # Gathering the results of a sweep, and tables that an artefact does not find.
 
 
@@ -54,7 +43,7 @@ def gathered(tmp_path, points, tables):
         columns = list(dict.fromkeys(c for row in rows for c in row))
         storage.write_rows(tmp_path / batch / "auc-1.csv", rows, columns)
     files = [tmp_path / batch / "auc-1.csv" for _, batch, _ in points]
-    points = [point(axes, run) for axes, _, run in points]
+    points = [Point(axes, SimpleNamespace(key=run), {}, {}) for axes, _, run in points]
     gathering.write(tmp_path / "out.csv", "auc", points, files)
     return storage.read_rows(tmp_path / "out.csv")
 
@@ -70,6 +59,12 @@ def test_rows_keep_the_order_of_the_points_where_batches_alternate(tmp_path):
     assert [row["value"] for row in rows] == ["0.10", "2", "2.5", "3"]
     assert list(rows[0]) == ["K", "value", "lower", "depth"]
     assert [row["K"] for row in rows] == ["1", "2", "2", ""]
+
+
+def test_a_table_of_a_metric_that_lacks_a_run_is_named(tmp_path):
+    points = [({}, "a", "r1"), ({}, "a", "r2")]
+    with pytest.raises(ValueError, match=r"auc-1\.csv lacks rows: delete it, and"):
+        gathered(tmp_path, points, {"a": [{"run": "r1", "value": "1"}]})
 
 
 def test_a_column_of_the_metric_that_the_sweep_has_too_is_refused(tmp_path):

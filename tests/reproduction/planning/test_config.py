@@ -214,7 +214,7 @@ def test_a_package_that_a_recipe_needs_is_named_before_the_first_job(tmp_path, m
 
 
 @pytest.mark.parametrize(
-    ("package", "module", "message"),
+    ("section", "module", "message"),
     [
         ("datasets", "def laod(): pass\n", "mine.py cannot be used: .* no attribute 'load'"),
         ("metrics", "", "mine.py cannot be used: .* no attribute 'compute'"),
@@ -224,19 +224,16 @@ def test_a_package_that_a_recipe_needs_is_named_before_the_first_job(tmp_path, m
     ],
 )
 def test_a_module_that_cannot_be_used_is_named_before_the_first_job(
-    tmp_path, monkeypatch, package, module, message
+    tmp_path, monkeypatch, section, module, message
 ):
     """Red if an error in a user's own module ends in a traceback that does not name it."""
     (tmp_path / "mine.py").write_text(module)
-    package = importlib.import_module(f"reproduction.{package}")
+    package = importlib.import_module(f"reproduction.{section}")
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, f"{package.__name__}.mine", raising=False)
-    for cached in (registry._names, recipes.taken, recipes._signature):
-        cached.cache_clear()
-    kinds = {"datasets": "data", "metrics": "metric", "peers": "importance"}
-    kind = kinds[package.__name__.rpartition(".")[2]]
+    registry._names.cache_clear()
     with pytest.raises(config.ConfigError, match=message):
-        recipes.signature(kind, "mine", "place")
+        config.load({section: {"mine": {section.removesuffix("s"): "mine"}}})
     registry._names.cache_clear()
 
 

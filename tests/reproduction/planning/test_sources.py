@@ -27,8 +27,9 @@ def forget():
 
 
 def clear():
-    for cached in (sources._digest, sources._content, sources._versions):
-        cached.cache_clear()
+    for function in vars(sources).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 @pytest.fixture
