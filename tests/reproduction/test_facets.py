@@ -1,6 +1,5 @@
 """The figure of a sweep: what its defaults are, what is refused, and what is drawn."""
 
-import inspect
 from pathlib import Path
 
 import numpy as np
@@ -91,15 +90,6 @@ def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch):
     monkeypatch.setattr(declared, "KEYS", (*declared.KEYS, "repeat"))
     with pytest.raises(config.ConfigError, match=r"has the column repeat, which is one of the sw"):
         config.load({})
-
-
-def test_every_metric_declares_its_columns():
-    for name in metrics.available():
-        keys, values = facets.columns(name)
-        assert keys, name
-        text = Path(inspect.getfile(metrics.metric(name))).read_text()
-        for column in (*keys, *values):
-            assert f'"{column}"' in text or f"{column}=" in text, (name, column)
 
 
 def test_the_page_about_sweeps_plans_what_it_shows(tmp_path):

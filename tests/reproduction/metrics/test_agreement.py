@@ -8,14 +8,12 @@ import pandas as pd
 import pytest
 
 import splitcredit
-import twins
 from batches import Batch
 from forests import grow, leaf, split
-from reproduction import claims, datasets, models, papers, peers
-from reproduction.metrics import agreement, metric
+from reproduction import claims, datasets, models
+from reproduction.metrics import agreement
 from reproduction.papers import _agreement
 from reproduction.papers.lundberg2017 import _deep
-from reproduction.papers.sutera2021.table4 import STATISTICS
 from reproduction.peers import tree_shap_shap
 from splitcredit import to_forest
 from splitcredit.measures import function_of
@@ -76,28 +74,6 @@ def test_packages_agree_to_rounding_and_one_wrong_value_is_a_finding(
     assert (table["cause"].item(), judged(table)) == (_agreement.UNEXPLAINED, "unexplained")
 
 
-def test_packages_alone_give_the_printed_cells_of_table4():
-    """Without a value of ours: of led, by the paper's forest."""
-    led = datasets.load({"dataset": "led"})
-    recipe = {"estimator": "ExtraTreesClassifier", "n_estimators": 1000, "max_features": 1}
-    model = models.fit(recipe | {"criterion": "entropy", "random_state": 0}, led.X, led.y)
-    forest = to_forest(model, X_train=led.X)
-    names = {"saabas": "saabas_treeinterpreter", "tree_shap": "tree_shap_shap"}
-    names["local_mdi"] = "local_mdi_treeinterpreter"
-    values = {name: peers.function_of(peer)(model, forest, led.X) for name, peer in names.items()}
-    pairs = [("local_mdi", "saabas"), ("local_mdi", "tree_shap")]
-    cells = metric("row_correlation_summary")(values, pairs, thresholds=(0.9, 0.75))
-    cells = cells.set_index(["versus", "correlation", "statistic"])["value"]
-    printed = {
-        (cell["versus"], cell["correlation"], cell["statistic"]): text
-        for cell, text in papers.printed("sutera2021", "table4")
-        if cell["dataset"] == "led"
-    }
-    assert len(printed) == 4 * len(STATISTICS)
-    for cell, text in printed.items():
-        assert claims.verdict(text, cells[cell], claims.Basis()) == "equal", cell
-
-
 def test_the_known_cause_of_shap_holds_for_lost_digits_and_not_for_wrong_values(iris):
     """The cause that the rules give stands for half of the digits at most."""
     rules = {"s90": {"test": "t", "variants": {"TreeSHAP by shap": {"cause": "lost digits"}}}}
@@ -144,45 +120,6 @@ def test_only_the_first_rows_are_explained_and_different_rows_are_not_compared(t
     assert first_rows.values.tobytes() == all_rows.values[:7].tobytes()
     with pytest.raises(ValueError, match=r"a is \(150, .* and b is \(7, .*: compare the sa"):
         agreement.compute({"a": all_rows, "b": first_rows}, None, [("a", "b")])
-
-
-def test_xgboost_adds_up_in_single_precision(iris):
-    """Its values are float32 numbers; shap's C code on the same trees stays at float64's error."""
-    model = models.fit(BOOSTED, iris.X, iris.y)
-    forest, X = to_forest(model), iris.X[:20]
-    ours = splitcredit.saabas(forest, X).values[:, :, 0]
-    theirs = peers.function_of("saabas_xgboost")(model, forest, X).values[:, :, 0]
-    assert (theirs == theirs.astype(np.float32)).all()
-    assert 1e-9 < np.abs(theirs - ours).max() / np.abs(ours).max() < 1e-5
-    exact = twins.tree_shap_by_subsets(forest, forest.prepare(X))[:, :, 0]
-    of_shap = tree_shap_shap.explain(model, forest, X).values[:, :, 0]
-    assert np.abs(of_shap - exact).max() <= 1e-14 * np.abs(exact).max()
-
-
-def test_interventional_shap_weighs_in_single_precision():
-    """Its weights 1/2 of two features are exact in float32, those 1/3 and 1/6 of three are not."""
-
-    def conjunction(M):
-        tree = leaf(1.0)
-        for j in reversed(range(M)):
-            tree = split(j, 0.5, leaf(0.0), tree)
-        return grow([tree], M)
-
-    import shap
-
-    for M, exact in ((2, True), (3, False)):
-        forest = conjunction(M)
-        X, background = np.ones((1, M)), np.zeros((1, M))
-        ours = splitcredit.tree_shap_interventional(forest, X, background).values[0, :, 0]
-        assert ours == pytest.approx([1 / M] * M, abs=2e-16)
-        explainer = shap.TreeExplainer(
-            {"trees": tree_shap_shap._trees(forest)},
-            shap.maskers.Independent(background, 1),
-            feature_perturbation="interventional",
-        )
-        theirs = explainer.shap_values(X, check_additivity=False)
-        error = np.abs(theirs - 1 / M).max()
-        assert error <= 2e-16 if exact else 1e-9 < error < 6e-8
 
 
 def test_shap_loses_digits_on_deep_trees_of_table4():
