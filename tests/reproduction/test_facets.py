@@ -37,42 +37,42 @@ DRAWN = {"random": {"draws": 5, "axes": {**BASE, "model.max_depth": {"integers":
 
 
 @pytest.mark.parametrize(
-    ("blocks", "more", "x", "color", "column", "row"),
+    ("blocks", "more", "places"),
     [
         # The first numeric axis is x, and the importance the color.
         (
             [grid(**CRITERIA, **SIZES, **DEPTHS, repeat=[1, 2])],
             {},
-            *([*SIZES], "importance", ["among"], [*CRITERIA, *DEPTHS]),
+            ([*SIZES], "importance", ["among"], [*CRITERIA, *DEPTHS]),
         ),
-        ([grid(**CRITERIA)], {}, [*CRITERIA], "importance", ["among"], []),
-        ([grid()], {"metrics": ["global_scores"]}, ["feature"], "importance", [], []),
+        ([grid(**CRITERIA)], {}, ([*CRITERIA], "importance", ["among"], [])),
+        ([grid()], {"metrics": ["global_scores"]}, (["feature"], "importance", [], [])),
         # Blocks that vary one parameter each make a panel each.
-        ([grid(**DEPTHS), grid(**LEAVES)], {}, [*DEPTHS, *LEAVES], "importance", [], ["among"]),
-        ([DRAWN], {}, [*DEPTHS], "importance", ["among"], []),
+        ([grid(**DEPTHS), grid(**LEAVES)], {}, ([*DEPTHS, *LEAVES], "importance", [], ["among"])),
+        ([DRAWN], {}, ([*DEPTHS], "importance", ["among"], [])),
         # What the line says is kept, and the rest finds its place.
         (
             [grid(**SIZES, **DEPTHS, **TWO)],
             {"figure": {"x": "model.max_depth", "row": "importance"}},
-            *([*DEPTHS], "among", [*SIZES], ["importance", *TWO]),
+            ([*DEPTHS], "among", [*SIZES], ["importance", *TWO]),
         ),
         (
             [grid(**SIZES, **TWO)],
             {"figure": {"where": {"data.n_features": 50, "among": 50}}},
-            *([*SIZES], "importance", [], []),
+            ([*SIZES], "importance", [], []),
         ),
         # An axis of another metric has no place.
-        ([grid(**DEPTHS, **NORMALIZED)], BOTH, [*DEPTHS], "importance", ["among"], []),
+        ([grid(**DEPTHS, **NORMALIZED)], BOTH, ([*DEPTHS], "importance", ["among"], [])),
         (
             [grid(**DEPTHS, **NORMALIZED)],
             BOTH | {"figure": {"metric": "scores"}},
-            *([*DEPTHS], "importance", ["feature"], [*NORMALIZED]),
+            ([*DEPTHS], "importance", ["feature"], [*NORMALIZED]),
         ),
     ],
 )
-def test_everything_that_varies_has_a_place(blocks, more, x, color, column, row):
+def test_everything_that_varies_has_a_place(blocks, more, places):
     spec = planned(*blocks, **more)
-    assert [spec[part] for part in ("x", "color", "column", "row")] == [x, color, column, row]
+    assert tuple(spec[part] for part in ("x", "color", "column", "row")) == places
     assert spec["points"] == ("random" in blocks[0]) and spec["y"] == "value"
 
 
