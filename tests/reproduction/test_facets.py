@@ -77,10 +77,10 @@ def test_everything_that_varies_has_a_place(blocks, more, places):
 
 
 def test_no_figure_is_drawn_if_none_is_wanted_or_nobody_could_read_it():
-    five_axes = grid(**SIZES, **DEPTHS, **TWO, **LEAVES, **CRITERIA)
+    four_axes = grid(**SIZES, **DEPTHS, **TWO, **LEAVES)
     assert planned(grid(), figure=False) is None
-    assert planned(five_axes) is None
-    assert planned(five_axes, figure=True)["x"] == ["data.n_samples"]
+    assert planned(four_axes) is None
+    assert planned(four_axes, figure=True)["x"] == ["data.n_samples"]
     assert planned(grid(), metrics=["model_card"]) is None
 
 

@@ -187,6 +187,7 @@ def test_the_report_names_no_user_no_host_and_no_folder(results, config, monkeyp
     text = rendered(results, config)
     for place in (str(ROOT), str(results), str(Path.home()) + "/", "the-host", "the-user"):
         assert place not in text
+    monkeypatch.chdir(results)
     message = f"fit: '{ROOT}/data/x.csv' of {Path.home()}/y: no such file: {ROOT}"
     cleaned = manifest.without_places(message)
     assert str(ROOT) not in cleaned and str(Path.home()) + "/" not in cleaned
@@ -230,6 +231,13 @@ def test_the_smaller_file_of_a_figure_is_shown_at_its_own_size(tmp_path):
         assert (picture["width"], picture["height"]) == (480, 240)
     smaller = min(("png", "svg"), key=lambda kind: (tmp_path / f"a.{kind}").stat().st_size)
     assert f"image/{smaller}" in picture["uri"]
+    # Of files without a unit a pixel is a pixel.
+    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes([0, 0, 2, 128, 0, 0, 1, 0])
+    (tmp_path / "b.png").write_bytes(header)
+    (tmp_path / "b.svg").write_text(SVG)
+    for kind, size in (("png", (640, 256)), ("svg", (800, 400))):
+        picture = pictures.embed([tmp_path / f"b.{kind}"])
+        assert (picture["width"], picture["height"]) == size
     with pytest.raises(ValueError, match=r"a\.pdf: a picture of the report is SVG or PNG"):
         pictures.embed([tmp_path / "a.pdf"])
 
