@@ -30,11 +30,11 @@ class Batch:
         """Take this model, a Forest or a CrossFitted, for the fitted one."""
         storage.write_bundle(self.files["models"], {"r": model})
 
-    def explained(self, **recipe):
-        """The importance of a recipe."""
-        recipes = storage.pack({"found": recipe})
+    def explained(self, file="found", **recipe):
+        """The importance of a recipe, which a metric finds under the name of the file."""
+        recipes = storage.pack({file: recipe})
         importances.run(Namespace(**self.files, recipes=recipes, out=self.folder))
-        return storage.read_bundle(self.folder / "found.npz", attribution)["r"]
+        return storage.read_bundle(self.folder / f"{file}.npz", attribution)["r"]
 
     def measured(self, names=(), **recipe):
         """The table of a metric; importances are files of the folder."""

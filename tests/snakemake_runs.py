@@ -31,19 +31,7 @@ for line in sys.stdin:
 
 @contextlib.contextmanager
 def snakemake_runs(output):
-    """Start the process that loads Snakemake; it ends with the block.
-
-    Parameters
-    ----------
-    output : pathlib.Path
-        File that takes what a run prints.
-
-    Yields
-    ------
-    callable
-        ``run(folder, arguments, environment)`` runs Snakemake; its result has ``returncode``, and
-        ``stdout`` with all that was printed.
-    """
+    """Give ``run(folder, arguments, environment)``, whose result has the status and all printed."""
     # Without the working directory on the path, as in the script that is called ``snakemake``.
     command = [sys.executable, "-P", "-c", SERVE]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

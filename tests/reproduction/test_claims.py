@@ -1,20 +1,13 @@
-"""Claims: the pure verdict, the rules, and the tolerances of the committed reference run."""
+"""Claims: the pure verdict, the rules, and the claims of the committed reference run."""
 
 import argparse
-import ast
 import math
-import os
 import re
-import subprocess
-import sys
-from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from reference_run import PAPERS as PAPERS_OF_REFERENCE
 from reproduction import claims, claims_summary, papers, storage
 from reproduction.__main__ import main
 from reproduction.claims import Basis, judge, parse_cell, rules_for, tolerance, verdict
@@ -23,76 +16,70 @@ from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
 from reproduction.report import page, texts
 from reproduction.stages import artefacts
-from reproduction.stages.artefacts import rules_of
 from scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
+CLAIMS_FILES = ("claims.csv", "claims_timing.csv")
+NAN = math.nan
+ROUNDING = Basis()
+MONTE_CARLO = Basis("monte-carlo", k=3, standard_error=0.1)
+SEEDS = Basis("seeds", low=0.962, high=0.987)
+# In halves and eighths, which binary numbers hold exactly.
+HALVES = Basis("monte-carlo", k=2, standard_error=0.5)
+RANGE = Basis("seeds", low=2.5, high=3.5)
 
 
 @pytest.mark.parametrize(
-    ("printed", "ours", "expected"),
+    ("basis", "printed", "ours", "expected"),
     [
-        ("0.906", 0.9064, "equal"),
-        ("0.906", 0.9066, "differs"),
-        ("72.47", 72.4719, "equal"),
-        ("1", 1.0, "equal"),
-        ("-0.19", -0.1887, "equal"),
-        ("0.000", -0.0001, "equal"),
-        ("100.00", 99.9949, "differs"),
-        ("Binary", "Binary", "equal"),
-        ("Integer, Real", "Real", "differs"),
-        ("10", None, "not comparable"),
-        ("0.5", float("nan"), "differs"),
-        ("1e3", 1000.2, "equal"),
-        ("3.346e+08", 334_562_000.0, "equal"),
-        ("3.346e+08", 334_651_000.0, "differs"),
-        ("1.3e+05", 125_000.0, "differs"),
+        (ROUNDING, "0.906", 0.9064, "equal"),
+        (ROUNDING, "0.906", 0.9066, "differs"),
+        (ROUNDING, "72.47", 72.4719, "equal"),
+        (ROUNDING, "0.000", -0.0001, "equal"),
+        (ROUNDING, "100.00", 99.9949, "differs"),
+        (ROUNDING, "Binary", "Binary", "equal"),
+        (ROUNDING, "Integer, Real", "Real", "differs"),
+        (ROUNDING, "10", None, "not comparable"),
+        (ROUNDING, "0.5", NAN, "differs"),
+        (ROUNDING, "1e3", 1000.2, "equal"),
+        (ROUNDING, "3.346e+08", 334_562_000.0, "equal"),
+        (ROUNDING, "3.346e+08", 334_651_000.0, "differs"),
+        (ROUNDING, "1.3e+05", 125_000.0, "differs"),
+        # So many standard errors, and half a printed unit.
+        (MONTE_CARLO, "1.00", 1.304, "within"),
+        (MONTE_CARLO, "1.00", 1.306, "differs"),
+        # Draws that scatter more than the ceiling compare nothing.
+        (Basis("monte-carlo", k=3, standard_error=0.6, ceiling=0.5), "1.00", 1.1, "differs"),
+        (Basis("monte-carlo", k=3, standard_error=0.5, ceiling=0.5), "1.00", 1.1, "within"),
+        # Print and ours lie in the range of other seeds.
+        (SEEDS, "0.970", 0.974, "within"),
+        (SEEDS, "0.970", 0.5, "differs"),
+        (SEEDS, "0.970", 0.97, "equal"),
+        (SEEDS, "0.95", 0.974, "differs"),
+        # The ends belong to it.
+        (HALVES, "2", 3.5, "within"),
+        (HALVES, "2", 0.5, "within"),
+        (RANGE, "2", 3.0, "within"),
+        (RANGE, "4", 3.0, "within"),
+        (RANGE, "1", 3.0, "differs"),
+        (RANGE, "5", 3.0, "differs"),
     ],
 )
-def test_rounding_means_that_ours_rounds_to_the_printed_text(printed, ours, expected):
-    assert verdict(printed, ours, Basis()) == expected
+def test_a_printed_value_is_judged_by_its_basis(basis, printed, ours, expected):
+    assert verdict(printed, ours, basis) == expected
 
 
-def test_monte_carlo_allows_k_standard_errors_and_half_a_printed_unit():
-    basis = Basis("monte-carlo", k=3, standard_error=0.1)
-    assert verdict("1.00", 1.304, basis) == "within"
-    assert verdict("1.00", 1.306, basis) == "differs"
-    assert float(tolerance("1.00", basis)) == pytest.approx(0.305)
+def test_tolerances_are_shown_with_half_a_printed_unit():
+    assert float(tolerance("1.00", MONTE_CARLO)) == pytest.approx(0.305)
+    assert tolerance("0.970", SEEDS) == "0.9615..0.9875"
 
 
-def test_the_ends_of_a_tolerance_belong_to_it():
-    """In halves and eighths, which binary numbers hold exactly."""
-    by_errors = Basis("monte-carlo", k=2, standard_error=0.5)
-    assert [verdict("2", ours, by_errors) for ours in (3.5, 0.5)] == ["within"] * 2
-    by_seeds = Basis("seeds", low=2.5, high=3.5)
-    assert [verdict(printed, 3.0, by_seeds) for printed in ("2", "4")] == ["within"] * 2
-    assert [verdict(printed, 3.0, by_seeds) for printed in ("1", "5")] == ["differs"] * 2
-
-
-def test_seeds_asks_whether_print_and_ours_lie_in_the_range_of_other_seeds():
-    basis = Basis("seeds", low=0.962, high=0.987)
-    assert verdict("0.970", 0.974, basis) == "within"
-    assert verdict("0.970", 0.5, basis) == verdict("0.970", -3, basis) == "differs"
-    assert verdict("0.970", 0.97, basis) == "equal"
-    assert verdict("0.95", 0.974, basis) == "differs"
-    assert tolerance("0.970", basis) == "0.9615..0.9875"
-
-
-def test_unknown_basis_is_refused():
-    with pytest.raises(ValueError, match="basis 'luck': expected one of rounding"):
-        Basis("luck")
-
-
-def test_cells_may_hold_semicolons_and_equal_signs():
-    assert parse_cell("dataset=wine;statistic=frac>=0.9") == {
-        "dataset": "wine",
-        "statistic": "frac>=0.9",
-    }
-    assert parse_cell("quantity=I(Y1;X1|X2)") == {"quantity": "I(Y1;X1|X2)"}
-
-
-def test_later_rules_go_over_earlier_ones():
+def test_rules_belong_to_cells_and_later_ones_go_over_earlier_ones():
+    # Values of cells may hold semicolons and equal signs.
+    cell = "dataset=wine;statistic=frac>=0.9;quantity=I(Y1;X1|X2)"
+    keys = {"dataset": "wine", "statistic": "frac>=0.9", "quantity": "I(Y1;X1|X2)"}
+    assert parse_cell(cell) == keys
     rules = [
         {"variant": "described", "cause": "a"},
         {"where": {"dataset": "led"}, "basis": "seeds", "cause": "b"},
@@ -102,76 +89,30 @@ def test_later_rules_go_over_earlier_ones():
     assert rules_for(rules, "described", "dataset=led") == {"basis": "seeds", "cause": "b"}
 
 
-PRINTED = [{"cell": "name=a", "printed": "0.5"}]
 EXPLAINED = {"cause": "why", "test": "tests/x.py::y", "expected": [0.6, 0.8]}
 
 
-def test_a_difference_without_cause_and_test_is_unexplained():
-    table = [{"name": "a", "value": "0.7"}]
+def judged(ours, *rules, printed="0.5", columns=(), **options):
+    """The claim of a cell that prints 0.5."""
+    table = [{"name": "a", "value": ours, **dict(columns)}]
+    (claim,) = judge("p", "t", [{"cell": "name=a", "printed": printed}], table, rules, **options)
+    return claim
+
+
+def test_a_difference_needs_cause_test_and_range_and_a_cause_stands_only_where_one_is_needed():
     for left in EXPLAINED:
         rule = {key: value for key, value in EXPLAINED.items() if key != left}
-        (claim,) = judge("p", "t", PRINTED, table, [rule])
-        assert claim["verdict"] == "unexplained"
-    (claim,) = judge("p", "t", PRINTED, table, [EXPLAINED])
-    assert (claim["verdict"], claim["cause"]) == ("differs", "why")
-    assert claims.unexplained([claim]) == []
-
-
-def test_the_check_ends_with_status_1_and_names_what_is_unexplained(tmp_path):
-    table = [{"name": "a", "value": "0.7"}]
-    for rule, status in (({}, 1), (EXPLAINED, 0)):
-        rows = judge("p", "t", PRINTED, table, [rule])
-        storage.write_rows(tmp_path / "claims.csv", rows, claims.COLUMNS)
-        command = ["check", "--claims", "claims.csv", "--report", "report.html"]
-        command += ["--log", "check.log", "--out", "verdict.txt"]
-        process = subprocess.run(
-            [sys.executable, "-m", "reproduction", *command],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-            text=True,
-            capture_output=True,
-        )
-        assert process.returncode == status
-        line = "p/t, published, name=a: printed '0.5', ours 0.7"
-        assert (line in process.stderr) == (line in (tmp_path / "check.log").read_text()) == status
-        assert (tmp_path / "verdict.txt").exists() == (status == 0)
-
-
-@pytest.mark.parametrize(
-    ("value", "limit", "kind", "interval", "expected"),
-    [
-        (1.0, 2.0, "at most", None, "holds"),
-        (2.0, 2.0, "at most", None, "holds"),
-        (3.0, 2.0, "at most", None, "differs"),
-        (3.0, 2.0, "at least", None, "holds"),
-        (2.0, 2.0, "at least", None, "holds"),
-        (1.0, 2.0, "at most", (0.5, 2.0), "holds"),
-        (3.0, 2.0, "at least", (2.0, 4.0), "holds"),
-        (1.0, 2.0, "at least", None, "differs"),
-        (1.0, 2.0, "at most", (0.5, 1.9), "holds"),
-        (1.0, 2.0, "at most", (0.5, 2.1), "undecided"),
-        (3.0, 2.0, "at most", (1.9, 4.0), "undecided"),
-        (3.0, 2.0, "at most", (2.1, 4.0), "differs"),
-        (3.0, 2.0, "at least", (1.9, 4.0), "undecided"),
-        (3.0, 2.0, "at least", (2.1, 4.0), "holds"),
-        (float("nan"), 2.0, "at most", None, "differs"),
-        (float("nan"), 2.0, "at least", None, "differs"),
-        (None, 2.0, "at most", None, "not comparable"),
-    ],
-)
-def test_a_finding_is_judged_by_its_interval(value, limit, kind, interval, expected):
-    assert claims.statement_verdict(value, limit, kind, interval) == expected
-
-
-def test_an_interval_without_numbers_is_empty():
-    """Of runs too small for an error the report had "nan..nan"."""
-    ends = (None, (math.nan, math.nan), (0.5, math.nan), (0.5, 1.0))
-    assert [claims._interval(pair) for pair in ends] == ["", "", "", "0.5..1"]
-
-
-def test_a_value_outside_its_interval_is_refused():
-    with pytest.raises(ValueError, match=r"the value 3 is not in its interval 0\.\.1"):
-        claims.statement_verdict(3.0, 2.0, "at most", (0.0, 1.0))
+        assert judged("0.7", rule)["verdict"] == "unexplained"
+    everywhere = EXPLAINED | {"expected": [0, 1]}
+    for ours, rule, expected in (
+        ("0.7", EXPLAINED, ("differs", "why", "tests/x.py::y")),
+        ("0.7", everywhere, ("differs", "why", "tests/x.py::y")),
+        (None, everywhere, ("not comparable", "why", "tests/x.py::y")),
+        ("0.5", everywhere, ("equal", "", "")),
+        ("0.5", everywhere | {"always": True}, ("equal", "why", "tests/x.py::y")),
+    ):
+        claim = judged(ours, rule)
+        assert (claim["verdict"], claim["cause"], claim["test"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -192,18 +133,54 @@ def test_a_value_outside_its_interval_is_refused():
     ],
 )
 def test_a_cause_explains_only_the_values_that_it_expects(ends, ours, outcome):
-    """Two thirds of the printed values could be nonsense, and a cause on file explained it."""
-    table = [{"name": "a", "value": ours, "low": "0.1", "high": "0.3", "no_end": ""}]
-    (claim,) = judge("p", "t", PRINTED, table, [EXPLAINED | {"expected": ends}])
-    assert claim["verdict"] == outcome
-    (claim,) = judge("p", "t", PRINTED, table, [EXPLAINED, {"cause": "another"}])
+    columns = {"low": "0.1", "high": "0.3", "no_end": ""}
+    assert judged(ours, EXPLAINED | {"expected": ends}, columns=columns)["verdict"] == outcome
+    # The range is that of its cause, and goes with it.
+    claim = judged(ours, EXPLAINED, {"cause": "another"})
     assert claim["verdict"] == ("equal" if ours == "0.5" else "unexplained")
 
 
-def test_a_rule_that_expects_a_column_which_is_not_there_is_refused():
-    with pytest.raises(ValueError, match="'hihg' is expected by a rule, and is no column"):
-        rule = EXPLAINED | {"expected": [0, "hihg"]}
-        judge("p", "t", PRINTED, [{"name": "a", "value": "0.7"}], [rule])
+def test_what_cannot_be_compared_says_why():
+    """Then columns that its basis needs may be empty, and ours is shown all the same."""
+    empty = {"standard_error": ""}
+    drawn = {"basis": "monte-carlo", "k": 3}
+    by_rule = judged("0.7", drawn, {"where": {"name": "a"}, "incomparable": "x"}, columns=empty)
+    by_run = judged("0.7", drawn, columns=empty, incomparable="preset tiny")
+    for claim, cause in ((by_rule, "x"), (by_run, "preset tiny")):
+        shown = [claim[key] for key in ("verdict", "cause", "ours", "printed")]
+        assert shown == ["not comparable", cause, "0.7", "0.5"]
+    assert judged("0.7", drawn, columns=empty)["verdict"] == "unexplained"
+
+
+def test_a_misprint_is_judged_as_it_is_read_and_shown_as_printed():
+    """A zero without decimals has the tolerance of its neighbors, and not half a unit of 1."""
+    rule = {"read": "0.00", "reason": "printed without decimals"}
+    claim = judged("0.004", rule, printed="0")
+    shown = [claim[key] for key in ("verdict", "printed", "tolerance", "reason")]
+    assert shown == ["equal", "0", "0.005", rule["reason"]]
+    assert judged("0.006", rule, printed="0")["verdict"] == "unexplained"
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "kind", "interval", "expected"),
+    [
+        (2.0, 2.0, "at most", None, "holds"),
+        (3.0, 2.0, "at most", None, "differs"),
+        (2.0, 2.0, "at least", None, "holds"),
+        (1.0, 2.0, "at most", (0.5, 2.0), "holds"),
+        (3.0, 2.0, "at least", (2.0, 4.0), "holds"),
+        (1.0, 2.0, "at least", None, "differs"),
+        (1.0, 2.0, "at most", (0.5, 2.1), "undecided"),
+        (3.0, 2.0, "at most", (1.9, 4.0), "undecided"),
+        (3.0, 2.0, "at most", (2.1, 4.0), "differs"),
+        (3.0, 2.0, "at least", (1.9, 4.0), "undecided"),
+        (NAN, 2.0, "at most", None, "differs"),
+        (NAN, 2.0, "at least", None, "differs"),
+        (None, 2.0, "at most", None, "not comparable"),
+    ],
+)
+def test_a_finding_is_judged_by_its_interval(value, limit, kind, interval, expected):
+    assert claims.statement_verdict(value, limit, kind, interval) == expected
 
 
 RULES = {"s01": {"test": "tests/x.py::y", "cause": "why"}}
@@ -217,17 +194,24 @@ def stated(value, limit=1e-12, rules=RULES, **options):
 
 
 def test_statements_are_judged_by_the_number_that_decides_them():
-    def shown(row):
-        return row["verdict"], row["ours"], row["cause"]
-
-    assert shown(stated(1e-15)) == ("holds", "error: 1e-15", "")
-    assert shown(stated(1.0, expected=(0, 1))) == ("differs", "error: 1", "why")
-    assert shown(stated(3.0, 2.0, kind="at least")) == ("holds", "error: 3", "")
-    assert shown(stated(None)) == ("not comparable", "error", "why")
-    undecided = stated(3.0, 2.0, interval=(1.0, 4.0), basis="monte-carlo")
-    assert shown(undecided) == ("undecided", "error: 3", "why")
-    assert undecided["interval"] == "1..4"
-    assert stated(1.0, rules={"s01": {"test": "tests/x.py::y"}})["verdict"] == "unexplained"
+    interval = {"interval": (1.0, 4.0), "basis": "monte-carlo"}
+    variants = {"v": {"cause": "its own", "test": "tests/x.py::z"}}
+    without_cause = {"s01": {"test": "tests/x.py::y"}}
+    for row, expected in (
+        (stated(1e-15), ("holds", "error: 1e-15", "", "")),
+        (stated(1.0, expected=(0, 1)), ("differs", "error: 1", "why", "")),
+        (stated(3.0, 2.0, kind="at least"), ("holds", "error: 3", "", "")),
+        (stated(None), ("not comparable", "error", "why", "")),
+        (stated(3.0, 2.0, **interval), ("undecided", "error: 3", "why", "1..4")),
+        # Of a run too small for an error the report had "nan..nan".
+        (stated(0.0, interval=(NAN, NAN)), ("unexplained", "error: 0", "why", "")),
+        (stated(1.0, rules=without_cause), ("unexplained", "error: 1", "", "")),
+        (
+            stated(1.0, rules={"s01": RULES["s01"] | {"variants": variants}}),
+            ("unexplained", "error: 1", "its own", ""),
+        ),
+    ):
+        assert tuple(row[key] for key in ("verdict", "ours", "cause", "interval")) == expected
 
 
 @pytest.mark.parametrize(
@@ -241,175 +225,94 @@ def test_statements_are_judged_by_the_number_that_decides_them():
         (0.0, {"possible": (0, 1)}, "holds"),
         (-1.0, {"possible": (0, 1)}, "unexplained"),
         (2.0, {"possible": (0, 1), "expected": (0.5, 3)}, "unexplained"),
-        (math.nan, {"expected": (0.5, 3)}, "unexplained"),
+        (NAN, {"expected": (0.5, 3)}, "unexplained"),
+        # A cause that predicts all that is possible explains nothing.
+        (70.0, {"possible": (0, 72), "expected": (0, 72)}, "unexplained"),
+        (70.0, {"possible": (0, 72), "expected": (-1, 100)}, "unexplained"),
+        (70.0, {"possible": (0, 72), "expected": (0, None)}, "unexplained"),
+        (70.0, {"possible": (0, 72), "expected": (60, 72)}, "differs"),
     ],
 )
 def test_a_finding_is_explained_only_where_its_cause_expects_it(value, options, outcome):
-    """A cause on file turned any wrong side, and any impossible number, into a known difference."""
     assert stated(value, **options)["verdict"] == outcome
-
-
-def test_a_variant_of_a_statement_may_have_a_cause_of_its_own():
-    variants = {"v": {"cause": "its own", "test": "tests/x.py::z"}}
-    row = stated(1.0, rules={"s01": {**RULES["s01"], "variants": variants}})
-    assert (row["cause"], row["test"]) == ("its own", "tests/x.py::z")
-
-
-def test_a_limit_that_was_chosen_needs_a_reason():
-    with pytest.raises(ValueError, match="p/t, s01, v: a limit that was chosen needs a reason"):
-        stated(1.0, basis="our reading")
-    assert stated(0.0, basis="our reading", reason="because")["reason"] == "because"
-    with pytest.raises(ValueError, match="basis 'luck': expected one of rounding"):
-        stated(1.0, basis="luck")
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "outcome"),
-    [
-        (["holds", "holds"], "holds"),
-        (["holds", "differs"], "holds in part"),
-        (["holds", "undecided"], "undecided in part"),
-        (["holds", "undecided", "differs"], "holds in part"),
-        (["differs", "undecided"], "does not hold"),
-        (["unexplained"], "does not hold"),
-        (["undecided", "undecided"], "undecided"),
-        (["not comparable"], "not judged"),
-        (["holds", "not comparable"], "holds"),
-    ],
-)
-def test_a_statement_counts_once_however_many_checks_it_has(verdicts, outcome):
-    rows = [{**stated(0.0), "verdict": verdict} for verdict in verdicts]
-    assert claims.outcomes(rows) == {("p", "s01"): (outcome, "the paper's")}
-    (line,) = claims_summary.statement_counts(rows).values()
-    assert sum(line.values()) == line[outcome] == 1
-
-
-def test_a_reading_of_ours_alone_says_of_no_statement_that_it_does_not_hold():
-    ours = stated(0.0) | {"verdict": "differs", "basis": "our reading"}
-    rows = [ours, ours | {"verdict": "undecided"}]
-    assert claims.outcomes(rows)["p", "s01"][0] == "not by our reading"
-    rows.append(ours | {"basis": "printed"})
-    assert claims.outcomes(rows)["p", "s01"][0] == "does not hold"
-
-
-def test_an_identity_is_shown_and_does_not_count():
-    """Red if a check that can come out in one way only refutes or confirms a statement."""
-    identity = stated(1.0, identity=True) | {"verdict": "differs"}
-    assert identity["counts"] == "identity"
-    assert claims.outcomes([identity, stated(0.0)]) == {("p", "s01"): ("holds", "the paper's")}
-    assert claims.outcomes([identity]) == {("p", "s01"): ("not judged", "the paper's")}
-
-
-@pytest.mark.parametrize("expected", [(0, 72), (-1, 100), (0, None)])
-def test_a_cause_that_predicts_all_that_is_possible_explains_nothing(expected):
-    claim = stated(70.0, possible=(0, 72), expected=expected)
-    assert claim["verdict"] == "unexplained" and claim["expected"].startswith("any of ")
-    assert stated(70.0, possible=(0, 72), expected=(60, 72))["verdict"] == "differs"
     assert stated(0.0, possible=(0, 72))["expected"] == "any of 0..72"
 
 
-def test_stand_in_data_decide_only_where_there_are_no_others():
-    claim = stated(0.0) | {"data": "stand-in"}
-    assert claims.outcomes([claim]) == {("p", "s01"): ("holds", "stand-in")}
-    assert claims.outcomes([claim, stated(1.0)]) == {("p", "s01"): ("does not hold", "the paper's")}
-    (row,) = judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], [], data="stand-in")
-    assert claims_summary.counts([row]) == {("p/t (stand-in)", "published"): _one("equal")}
+@pytest.mark.parametrize(
+    ("refused", "message"),
+    [
+        (lambda: Basis("luck"), "basis 'luck': expected one of rounding"),
+        (lambda: stated(1.0, basis="luck"), "basis 'luck': expected one of rounding"),
+        (
+            lambda: stated(1.0, basis="our reading"),
+            "p/t, s01, v: a limit that was chosen needs a reason",
+        ),
+        (
+            lambda: stated(3.0, interval=(0.0, 1.0)),
+            r"the value 3 is not in its interval 0\.\.1",
+        ),
+        (
+            lambda: judged("0.7", EXPLAINED | {"expected": [0, "hihg"]}),
+            "'hihg' is expected by a rule, and is no column",
+        ),
+        # A cell must be in the table exactly once.
+        (lambda: judge("p", "t", CELL, [{"other": "a", "value": "1"}], []), "no column 'name'"),
+        (lambda: judge("p", "t", CELL, [{"name": "b", "value": "1"}], []), "0 rows of the table"),
+        (lambda: judge("p", "t", CELL, [{"name": "a", "value": "1"}] * 2, []), "2 rows of the ta"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(refused, message):
+    with pytest.raises(ValueError, match=message):
+        refused()
 
 
-def test_a_statement_that_only_stand_ins_could_decide_counts_as_theirs_if_it_is_not_judged():
-    """A run at a smaller scale counted it among those about the paper's own data."""
-    claim = stated(0.0) | {"data": "stand-in", "verdict": "not comparable"}
-    assert claims.outcomes([claim]) == {("p", "s01"): ("not judged", "stand-in")}
-    on_papers_data = stated(0.0) | {"verdict": "not comparable"}
-    both = claims.outcomes([claim, on_papers_data])
-    assert both == {("p", "s01"): ("not judged", "the paper's")}
-
-
-def _one(verdict):
-    return {**dict.fromkeys(VALUE_VERDICTS, 0), verdict: 1}
-
-
-VALUE_VERDICTS = ("equal", "within", "differs", "unexplained", "not comparable")
+CELL = [{"cell": "name=a", "printed": "0.5"}]
+OURS = {"basis": "our reading"}
+STAND_IN = {"data": "stand-in"}
+TIMED = {"counts": claims.BY_CLOCK}
+IDENTITY = {"counts": "identity"}
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
+    ("checks", "outcome"),
     [
-        ([{"other": "a", "value": "1"}], "no column 'name'"),
-        ([{"name": "b", "value": "1"}], "0 rows of the table are 'name=a'"),
-        ([{"name": "a", "value": "1"}] * 2, "2 rows of the table are 'name=a'"),
+        ([("holds", {}), ("holds", {})], ("holds", "the paper's")),
+        ([("holds", {}), ("differs", {})], ("holds in part", "the paper's")),
+        ([("holds", {}), ("undecided", {})], ("undecided in part", "the paper's")),
+        ([("holds", {}), ("undecided", {}), ("differs", {})], ("holds in part", "the paper's")),
+        ([("differs", {}), ("undecided", {})], ("does not hold", "the paper's")),
+        ([("unexplained", {})], ("does not hold", "the paper's")),
+        ([("undecided", {}), ("undecided", {})], ("undecided", "the paper's")),
+        ([("not comparable", {})], ("not judged", "the paper's")),
+        ([("holds", {}), ("not comparable", {})], ("holds", "the paper's")),
+        # A reading of ours alone says of no statement that it does not hold.
+        ([("differs", OURS), ("undecided", OURS)], ("not by our reading", "the paper's")),
+        ([("differs", OURS), ("differs", {})], ("does not hold", "the paper's")),
+        # A check that can come out in one way only refutes and confirms nothing.
+        ([("differs", IDENTITY), ("holds", {})], ("holds", "the paper's")),
+        ([("differs", IDENTITY)], ("not judged", "the paper's")),
+        # Stand-in data, and the clock, decide only where there is nothing else.
+        ([("holds", STAND_IN)], ("holds", "stand-in")),
+        ([("holds", STAND_IN), ("differs", {})], ("does not hold", "the paper's")),
+        ([("not comparable", STAND_IN)], ("not judged", "stand-in")),
+        ([("not comparable", STAND_IN), ("not comparable", {})], ("not judged", "the paper's")),
+        ([("differs", TIMED)], ("does not hold", claims.CLOCK)),
+        ([("holds", {}), ("differs", TIMED)], ("holds", "the paper's")),
     ],
 )
-def test_a_cell_must_be_in_the_table_exactly_once(table, message):
-    with pytest.raises(ValueError, match=message):
-        judge("p", "t", PRINTED, table, [])
+def test_a_statement_counts_once_however_many_checks_it_has(checks, outcome):
+    rows = [stated(0.0) | {"verdict": verdict} | fields for verdict, fields in checks]
+    assert claims.outcomes(rows) == {("p", "s01"): outcome}
+    (line,) = claims_summary.statement_counts(rows).values()
+    assert sum(line.values()) == line[outcome[0]] == 1
 
 
-def test_a_reduced_scale_is_not_compared():
-    table = [{"name": "a", "value": "0.5"}]
-    (claim,) = judge("p", "t", PRINTED, table, [], incomparable="preset tiny")
-    assert (claim["verdict"], claim["cause"]) == ("not comparable", "preset tiny")
-
-
-def test_a_cause_stands_only_where_there_is_something_to_explain():
-    """Rules belong to many cells; a value that agrees needs none of their causes."""
-    rule = {"cause": "why", "test": "tests/x.py::y", "expected": [0, 1]}
-
-    def shown(value, **fields):
-        (claim,) = judge("p", "t", PRINTED, [{"name": "a", "value": value}], [{**rule, **fields}])
-        return claim["verdict"], claim["cause"], claim["test"]
-
-    assert shown("0.5") == ("equal", "", "")
-    assert shown("0.5", always=True) == ("equal", "why", "tests/x.py::y")
-    assert shown("0.7") == ("differs", "why", "tests/x.py::y")
-    assert shown(None) == ("not comparable", "why", "tests/x.py::y")
-
-
-def test_a_rule_can_say_that_a_cell_cannot_be_compared():
-    """Then columns that its basis needs may be empty, and ours is shown all the same."""
-    table = [{"name": "a", "value": "0.7", "standard_error": ""}]
-    rules = [{"basis": "monte-carlo", "k": 3}, {"where": {"name": "a"}, "incomparable": "machine"}]
-    (claim,) = judge("p", "t", PRINTED, table, rules)
-    assert (claim["verdict"], claim["cause"]) == ("not comparable", "machine")
-    assert (claim["ours"], claim["printed"]) == ("0.7", "0.5")
-    (claim,) = judge("p", "t", PRINTED, table, rules[:1], incomparable="preset tiny")
-    assert claim["cause"] == "preset tiny"
-    (claim,) = judge("p", "t", PRINTED, table, rules[:1])
-    assert claim["verdict"] == "unexplained"
-
-
-def test_a_misprint_is_judged_as_it_is_read_and_shown_as_printed():
-    """A zero without decimals has the tolerance of its neighbors, and not half a unit of 1."""
-    rule = {"read": "0.00", "reason": "printed without decimals"}
-
-    def shown(value):
-        table, printed = [{"name": "a", "value": value}], [{**PRINTED[0], "printed": "0"}]
-        (claim,) = judge("p", "t", printed, table, [rule])
-        return claim["verdict"], claim["printed"], claim["tolerance"], claim["reason"]
-
-    assert shown("0.004") == ("equal", "0", "0.005", "printed without decimals")
-    assert shown("0.006")[0] == "unexplained"
-
-
-def test_a_time_outside_its_band_fails_no_run_and_is_counted_apart(tmp_path):
-    """On a busy machine one stood in the red box, as unexplained: .152 where .05 is allowed."""
-    seconds = REFERENCE / "timing" / "tables" / "gajewski2025" / "timings.csv"
-    rows = storage.read_rows(seconds)
-    for row in rows:
-        if (row["part"], row["method"], row["noise"]) == ("power", "mc", "shared noise"):
-            row |= {"value": "1.152", "low": "1.151", "high": "1.153"}
-    storage.write_rows(tmp_path / "timings.csv", rows, list(rows[0]))
-    flow, name = Workflow({}), "gajewski2025/timings"
-    judging = flow.judging(SimpleNamespace(artefact=name))
-    judge_file(name, tmp_path / "timings.csv", tmp_path / "a.json", *judging)
-    judged = storage.read_json(tmp_path / "a.json")
-    assert [row["variant"] for row in judged if row["verdict"] == claims.OUTSIDE] == [
-        "mc, shared noise"
-    ]
-    assert claims.unexplained(judged) == []
-    assert claims.outcomes(judged)["gajewski2025", "s29"] == ("holds", claims.CLOCK)
-    shown = page.render(judged, flow.config, [], [])
-    assert 'id="unexplained"' not in shown and 'id="outside"' in shown
+def test_a_time_outside_its_band_fails_no_run_and_is_counted_apart():
+    """On a busy machine one stood in the red box, as unexplained."""
+    timed = claims.by_the_clock([stated(1.0), stated(0.0)])
+    assert [row["verdict"] for row in timed] == [claims.OUTSIDE, "holds"]
+    assert claims.unexplained(timed) == [] != claims.unexplained([stated(1.0)])
+    assert claims_summary.lines(timed)[-1] == "checks by the clock outside their band: 1"
 
 
 @pytest.mark.parametrize(
@@ -424,31 +327,47 @@ def test_a_time_outside_its_band_fails_no_run_and_is_counted_apart(tmp_path):
 )
 def test_the_mark_of_a_paper_is_of_all_that_counts(found, mark):
     rows = [
-        stated(0.0)
-        if v == "holds"
-        else {**stated(0.0), "cell": "name=a", "variant": "published", "verdict": v}
+        stated(0.0) if v == "holds" else judged("0.5") | {"variant": "published", "verdict": v}
         for v in found
     ]
     assert claims_summary.standing(rows)["mark"] == mark
 
 
-def test_the_clock_decides_only_what_nothing_else_does():
-    """Red if a statement has one outcome in claims.md and another one in the report."""
-    timed = claims.by_the_clock([stated(1.0) | {"verdict": "differs"}])
-    assert claims.outcomes(timed) == {("p", "s01"): ("does not hold", claims.CLOCK)}
-    assert claims.outcomes([stated(0.0), *timed]) == {("p", "s01"): ("holds", "the paper's")}
+def test_printed_values_are_counted_by_artefact_and_stand_ins_apart():
+    assert "| p/t | published | 1 | 1 |" in claims_summary.summary([judged("0.5")])
+    (counted,) = claims_summary.counts([judged("0.5", data="stand-in")]).items()
+    assert counted[0] == ("p/t (stand-in)", "published")
+    assert counted[1]["equal"] == sum(counted[1].values()) == 1
+
+
+def of_reference():
+    return [row for name in CLAIMS_FILES for row in storage.read_rows(REFERENCE / name)]
+
+
+def test_the_check_ends_with_status_1_and_names_what_is_unexplained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for rules, passes in (([], False), ([EXPLAINED], True)):
+        storage.write_rows("claims.csv", [judged("0.7", *rules)], claims.COLUMNS)
+        files = ["--claims", "claims.csv", "--report", "report.html", "--log", "check.log"]
+        words = ["check", *files, "--out", "verdict.txt"]
+        if passes:
+            assert main(words) == 0
+        else:
+            with pytest.raises(SystemExit, match=r"p/t, .*name=a: printed '0.5', ours 0.7"):
+                main(words)
+        assert ("printed '0.5', ours 0.7" in Path("check.log").read_text()) != passes
+        assert Path("verdict.txt").exists() == passes
 
 
 def test_summary_verdict_and_report_of_a_run_count_alike(tmp_path):
     """They gave 120, 129 and 1672, without saying of what."""
-    files = [REFERENCE / name for name in ("claims.csv", "claims_timing.csv")]
-    rows, of_times = map(storage.read_rows, files)
-    for name, part in (("a.json", rows), ("b.json", of_times)):
-        storage.write_json(tmp_path / name, part)
     names = ("claims.csv", "claims.md", "timing.csv", "verdict.txt")
     table, summary, timings, verdict = (tmp_path / name for name in names)
-    words = ["claims", "--judged", tmp_path / "a.json", "--timed", tmp_path / "b.json", "--table"]
-    words += [table, "--summary", summary, "--timings", timings]
+    for name in CLAIMS_FILES:
+        storage.write_json(tmp_path / f"{name}.json", storage.read_rows(REFERENCE / name))
+    judgments, of_times = (tmp_path / f"{name}.json" for name in CLAIMS_FILES)
+    words = ["claims", "--judged", judgments, "--timed", of_times, "--table", table]
+    words += ["--summary", summary, "--timings", timings]
     assert main([str(word) for word in words]) == 0
     words = ["check", "--claims", table, timings, "--report", "r", "--log", tmp_path / "l"]
     assert main([str(word) for word in (*words, "--out", verdict)]) == 0
@@ -457,122 +376,47 @@ def test_summary_verdict_and_report_of_a_run_count_alike(tmp_path):
     alike = [line for line in lines if not line.startswith(claims_summary.TIMED)]
     assert len(alike) == len(lines) - 1 == 3
     assert all(f"- {line}\n" in summary.read_text() for line in alike)
-    shown = " ".join(
-        re.sub("<[^>]*>", " ", page.render(rows + of_times, Workflow({}).config, [], [])).split()
-    )
+    html = page.render(of_reference(), Workflow({}).config, [], [])
+    shown = " ".join(re.sub("<[^>]*>", " ", html).split())
     for line in lines:
         kind, total, counted = re.fullmatch(r"(.+) \((\d+)\): (.+)", line).groups()
         assert f"{total} {kind} {counted.replace(',', '')}" in shown
 
 
 def test_every_statement_that_holds_in_part_says_which_part():
-    # Another test here makes these judgments anew from the tables of the reference.
-    decided = claims.outcomes(reference(statements=True))
+    decided = claims.outcomes(storage.read_rows(REFERENCE / "claims.csv"))
     in_part = {key for key, (outcome, _) in decided.items() if outcome.endswith("in part")}
     by_paper = {paper for paper, _ in decided}
     assert in_part == {(paper, cell) for paper in by_paper for cell in texts.parts(paper)}
 
 
-def test_the_summary_counts_every_printed_value():
-    judged = judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], [])
-    assert "| p/t | published | 1 | 1 |" in claims_summary.summary(judged)
-
-
 def test_every_printed_value_has_a_cell_once():
     for path in sorted(PAPERS.glob("*/claims/*.csv")):
-        if path.stem == "statements":
-            continue
-        rows = storage.read_rows(path)
-        cells = [row["cell"] for row in rows]
-        assert set(rows[0]) == {"cell", "printed"}, path
-        assert len(set(cells)) == len(cells), path
+        if path.stem != "statements":
+            cells = [row["cell"] for row in storage.read_rows(path)]
+            assert len(set(cells)) == len(cells), path
+            assert storage.read_header(path) == ["cell", "printed"], path
 
 
-def evidence():
-    """(file of rules, rule) of every rule that may name a test; those of variants included."""
-    for path in sorted(PAPERS.glob("*/claims/rules.yaml")):
-        for rules in rules_of(path.parents[1].name).values():
-            for rule in rules.values() if isinstance(rules, dict) else rules:
-                for of_variant in (rule, *rule.get("variants", {}).values()):
-                    if "test" in of_variant:
-                        yield path, of_variant
-
-
-@cache
-def functions(file):
-    """Name -> syntax tree of the functions of a test file."""
-    tree = ast.parse((ROOT / file).read_text())
-    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
-
-
-def test_tests_named_as_evidence_exist():
-    for path, rule in evidence():
-        file, _, name = rule["test"].partition("::")
-        assert name in functions(file), f"{path}: {rule['test']}"
-
-
-def test_a_test_of_a_cause_does_not_read_the_reference():
-    """It recomputes the cause: the stored output of the code vouches for nothing."""
-    for path, rule in evidence():
-        if "cause" not in rule:
-            continue
-        file, _, name = rule["test"].partition("::")
-        by_name, visited, todo = functions(file), set(), [name]
-        while todo:
-            name = todo.pop()
-            if name in visited or name not in by_name:
-                continue
-            visited.add(name)
-            names = {n.id for n in ast.walk(by_name[name]) if isinstance(n, ast.Name)}
-            names |= {a.arg for a in by_name[name].args.args}
-            assert not {n for n in names if n.lower() == "reference"}, f"{path}: {rule['test']}"
-            todo += names
-
-
-def test_every_statement_that_an_artefact_decides_has_a_test():
-    for name, artefact in configuration.artefacts().items():
-        paper = name.partition("/")[0]
-        rules = rules_of(paper)
-        for statement in artefact.get("statements", []):
-            assert rules["statements"][statement]["test"], f"{name}: {statement}"
-
-
-read_reference = cache(storage.read_rows)
-
-
-def reference(statements=False):
-    rows = read_reference(REFERENCE / "claims.csv")
-    assert tuple(rows[0]) == claims.COLUMNS
-    return [row for row in rows if claims.is_statement(row) == statements]
-
-
-@pytest.mark.parametrize("paper", PAPERS_OF_REFERENCE)
-def test_reference_has_every_statement_with_evidence(paper):
-    rows = [row for row in reference(statements=True) if row["paper"] == paper]
+def test_every_statement_has_a_test_and_tests_named_as_evidence_exist():
     decided = {
-        statement
+        (name.partition("/")[0], statement)
         for name, artefact in configuration.artefacts().items()
-        if name.startswith(f"{paper}/") and not (artefact.get("timed") or artefact.get("optional"))
         for statement in artefact.get("statements", [])
     }
-    assert {row["cell"] for row in rows} == decided
-    for row in rows:
-        kind, limit = row["tolerance"].rsplit(" ", 1)
-        value = None if row["verdict"] == "not comparable" else float(row["ours"].split(": ")[-1])
-        interval = [float(end) for end in row["interval"].split("..")] if row["interval"] else None
-        assert claims.statement_verdict(value, float(limit), kind, interval) == row["verdict"], row
-        assert row["test"] and (row["verdict"] in ("holds", "undecided") or row["cause"])
-        assert row["basis"] in claims.BASES and (row["basis"] != "our reading" or row["reason"])
+    assert all(artefacts.rules_of(paper)["statements"][s]["test"] for paper, s in decided)
+    for path in sorted(PAPERS.glob("*/claims/rules.yaml")):
+        for file, name in re.findall(r"(tests/\S+)::(\w+)", path.read_text()):
+            assert f"\ndef {name}(" in (ROOT / file).read_text(), f"{path}: {name}"
 
 
-def test_an_inflated_standard_error_lets_no_value_pass():
-    """Red if a table could widen the tolerance of its own values without end."""
-    rows = [row for row in reference() if row["basis"] == "monte-carlo"]
-    assert any(row["verdict"] == "within" for row in rows)
-    for row in rows:
-        if row["verdict"] != "not comparable":
-            inflated = replace(_basis(row), standard_error=abs(float(_read(row))))
-            assert verdict(_read(row), 3 * inflated.standard_error, inflated) == "differs", row
+def judge_file(name, table, out, *judging):
+    """Judge an artefact by its table, as its job does."""
+    parser = argparse.ArgumentParser()
+    artefacts.add_arguments(parser)
+    files = ["--table", str(table), "--kept", "", "--out", str(out)]
+    artefacts.judgment(parser.parse_args(["--artefact", name, *files, *judging]))
+    return storage.read_json(out)
 
 
 @pytest.mark.parametrize(("file", "folder"), [("claims.csv", ""), ("claims_timing.csv", "timing")])
@@ -581,24 +425,19 @@ def test_the_claims_of_the_reference_follow_from_its_own_tables(file, folder, tm
 
     Judged anew, with the arguments that a full run has. Of two tables only the digest is kept.
     """
-    flow, names = Workflow({}), set()
+    flow, by_name = Workflow({}), {}
     for path in flow.judgments(timed=bool(folder)):
         name = path.split("judgments/")[1].removesuffix(".json")
         table = REFERENCE / folder / "tables" / f"{name}.csv"
         if table.exists():
-            names.add(name)
             judging = flow.judging(SimpleNamespace(artefact=name))
-            judge_file(name, table, tmp_path / name, *judging)
-    rows = [row for name in sorted(names) for row in storage.read_json(tmp_path / name)]
+            by_name[name] = judge_file(name, table, tmp_path / "judged", *judging)
+    rows = [row for name in sorted(by_name) for row in by_name[name]]
     storage.write_rows(tmp_path / "claims.csv", rows, claims.COLUMNS)
-    of_reference = [
-        row
-        for row in storage.read_rows(REFERENCE / file)
-        if f"{row['paper']}/{row['artefact']}" in names
-    ]
-    assert of_reference
-    by_name = sorted(of_reference, key=lambda row: f"{row['paper']}/{row['artefact']}")
-    assert storage.read_rows(tmp_path / "claims.csv") == by_name
+    stored = storage.read_rows(REFERENCE / file)
+    stored = [row for row in stored if f"{row['paper']}/{row['artefact']}" in by_name]
+    stored.sort(key=lambda row: f"{row['paper']}/{row['artefact']}")
+    assert stored and storage.read_rows(tmp_path / "claims.csv") == stored
 
 
 def test_wrong_numbers_in_the_reference_come_out_unexplained(capsys):
@@ -610,49 +449,18 @@ def test_wrong_numbers_in_the_reference_come_out_unexplained(capsys):
     assert left_out.endswith(": 0")
 
 
-@pytest.mark.parametrize("decided", [["s20", "s21"], ["s21"]])
-def test_an_artefact_decides_the_statements_that_it_is_listed_with(decided, tmp_path):
+def test_an_artefact_decides_the_statements_that_it_is_listed_with(tmp_path):
     """Red if a statement that the code no longer judges goes by unseen."""
     place = "sutera2021/table4", REFERENCE / "tables" / "sutera2021" / "table4.csv"
-    with pytest.raises(ValueError, match=re.escape(f"decides ['s20'], not {decided}")):
-        judge_file(*place, tmp_path / "judged.json", "--decided", *decided)
-    assert not (tmp_path / "judged.json").exists()
-    judge_file(*place, tmp_path / "judged.json", "--decided", "s20")
-    cells = {row["cell"] for row in storage.read_json(tmp_path / "judged.json")}
-    assert "s20" in cells and "s21" not in cells
-
-
-def judge_file(name, table, out, *judging):
-    """Judge an artefact by its table, as its job does."""
-    parser = argparse.ArgumentParser()
-    artefacts.add_arguments(parser)
-    files = ["--table", str(table), "--kept", "", "--out", str(out)]
-    artefacts.judgment(parser.parse_args(["--artefact", name, *files, *judging]))
+    out = tmp_path / "judged.json"
+    for decided in (["s20", "s21"], ["s21"]):
+        with pytest.raises(ValueError, match=re.escape(f"decides ['s20'], not {decided}")):
+            judge_file(*place, out, "--decided", *decided)
+        assert not out.exists()
+    assert "s20" in {row["cell"] for row in judge_file(*place, out, "--decided", "s20")}
 
 
 def test_the_page_of_results_shows_the_summary_of_the_reference_run():
-    rows = storage.read_rows(REFERENCE / "claims.csv")
-    rows += storage.read_rows(REFERENCE / "claims_timing.csv")
-    summary = claims_summary.summary(rows)
-    page = (ROOT / "docs" / "results.md").read_text()
-    assert re.search(r"<!-- claims -->\n(.*?)<!-- /claims -->", page, re.S)[1] == summary
-
-
-def _read(claim):
-    """What the printed text of a judgment is read as."""
-    rules = rules_of(claim["paper"]).get(claim["artefact"], [])
-    return claims.rules_for(rules, claim["variant"], claim["cell"]).get("read", claim["printed"])
-
-
-def _basis(claim):
-    """The basis of a judgment, from the table of the artefact and the rules."""
-    table = read_reference(REFERENCE / "tables" / claim["paper"] / f"{claim['artefact']}.csv")
-    keys = {"variant": claim["variant"], **parse_cell(claim["cell"])}
-    (row,) = [r for r in table if all(r.get(k, v) == v for k, v in keys.items())]
-    columns = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}
-    needed = {name: float(row[name]) for name in columns.get(claim["basis"], ())}
-    if claim["basis"] == "monte-carlo":
-        rules = rules_of(claim["paper"])[claim["artefact"]]
-        rule = claims.rules_for(rules, claim["variant"], claim["cell"])
-        needed |= {name: rule[name] for name in ("k", "ceiling")}
-    return Basis(claim["basis"], **needed)
+    text = (ROOT / "docs" / "results.md").read_text()
+    shown = re.search(r"<!-- claims -->\n(.*?)<!-- /claims -->", text, re.S)[1]
+    assert shown == claims_summary.summary(of_reference())

@@ -1,6 +1,5 @@
 """The figure of a sweep: what its defaults are, what is refused, and what is drawn."""
 
-import inspect
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +31,8 @@ def grid(**axes):
 DEPTHS, CRITERIA = {"model.max_depth": [2, 4]}, {"model.criterion": ["gini", "entropy"]}
 SIZES, TWO = {"data.n_samples": [100, 300, 1000]}, {"data.n_features": [20, 50]}
 LEAVES = {"model.min_samples_leaf": [1, 2]}
+NORMALIZED = {"metric.scores.normalize": [True, False]}
+BOTH = {"metrics": ["relevance", "scores"]}
 DRAWN = {"random": {"draws": 5, "axes": {**BASE, "model.max_depth": {"integers": [1, 9]}}}}
 
 
@@ -42,38 +43,30 @@ DRAWN = {"random": {"draws": 5, "axes": {**BASE, "model.max_depth": {"integers":
         (
             [grid(**CRITERIA, **SIZES, **DEPTHS, repeat=[1, 2])],
             {},
-            (["data.n_samples"], "importance", ["among"], ["model.criterion", "model.max_depth"]),
+            ([*SIZES], "importance", ["among"], [*CRITERIA, *DEPTHS]),
         ),
-        ([grid(**CRITERIA)], {}, (["model.criterion"], "importance", ["among"], [])),
+        ([grid(**CRITERIA)], {}, ([*CRITERIA], "importance", ["among"], [])),
         ([grid()], {"metrics": ["global_scores"]}, (["feature"], "importance", [], [])),
         # Blocks that vary one parameter each make a panel each.
-        (
-            [grid(**DEPTHS), grid(**LEAVES)],
-            {},
-            ([*DEPTHS, *LEAVES], "importance", [], ["among"]),
-        ),
-        ([DRAWN], {}, (["model.max_depth"], "importance", ["among"], [])),
+        ([grid(**DEPTHS), grid(**LEAVES)], {}, ([*DEPTHS, *LEAVES], "importance", [], ["among"])),
+        ([DRAWN], {}, ([*DEPTHS], "importance", ["among"], [])),
         # What the line says is kept, and the rest finds its place.
         (
             [grid(**SIZES, **DEPTHS, **TWO)],
             {"figure": {"x": "model.max_depth", "row": "importance"}},
-            (["model.max_depth"], "among", ["data.n_samples"], ["importance", "data.n_features"]),
+            ([*DEPTHS], "among", [*SIZES], ["importance", *TWO]),
         ),
         (
             [grid(**SIZES, **TWO)],
             {"figure": {"where": {"data.n_features": 50, "among": 50}}},
-            (["data.n_samples"], "importance", [], []),
+            ([*SIZES], "importance", [], []),
         ),
         # An axis of another metric has no place.
+        ([grid(**DEPTHS, **NORMALIZED)], BOTH, ([*DEPTHS], "importance", ["among"], [])),
         (
-            [grid(**DEPTHS, **{"metric.scores.normalize": [True, False]})],
-            {"metrics": ["relevance", "scores"]},
-            (["model.max_depth"], "importance", ["among"], []),
-        ),
-        (
-            [grid(**DEPTHS, **{"metric.scores.normalize": [True, False]})],
-            {"metrics": ["relevance", "scores"], "figure": {"metric": "scores"}},
-            (["model.max_depth"], "importance", ["feature"], ["metric.scores.normalize"]),
+            [grid(**DEPTHS, **NORMALIZED)],
+            BOTH | {"figure": {"metric": "scores"}},
+            ([*DEPTHS], "importance", ["feature"], [*NORMALIZED]),
         ),
     ],
 )
@@ -84,30 +77,19 @@ def test_everything_that_varies_has_a_place(blocks, more, places):
 
 
 def test_no_figure_is_drawn_if_none_is_wanted_or_nobody_could_read_it():
-    five_axes = grid(**SIZES, **DEPTHS, **TWO, **LEAVES, **CRITERIA)
+    four_axes = grid(**SIZES, **DEPTHS, **TWO, **LEAVES)
     assert planned(grid(), figure=False) is None
-    assert planned(five_axes) is None
-    assert planned(five_axes, figure=True)["x"] == ["data.n_samples"]
+    assert planned(four_axes) is None
+    assert planned(four_axes, figure=True)["x"] == ["data.n_samples"]
     assert planned(grid(), metrics=["model_card"]) is None
 
 
-@pytest.mark.parametrize("column", ["repeat", "data", "metric"])
-def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch, column):
+def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch):
     """The table had the metric's numbers of repeats in place of the sweep's."""
     declared = metrics.module_of("global_scores")
-    monkeypatch.setattr(declared, "KEYS", (*declared.KEYS, column))
-    message = rf"has the column {column}, which is one of the sw"
-    with pytest.raises(config.ConfigError, match=message):
+    monkeypatch.setattr(declared, "KEYS", (*declared.KEYS, "repeat"))
+    with pytest.raises(config.ConfigError, match=r"has the column repeat, which is one of the sw"):
         config.load({})
-
-
-def test_every_metric_declares_its_columns():
-    for name in metrics.available():
-        keys, values = facets.columns(name)
-        assert keys, name
-        text = Path(inspect.getfile(metrics.metric(name))).read_text()
-        for column in (*keys, *values):
-            assert f'"{column}"' in text or f"{column}=" in text, (name, column)
 
 
 def test_the_page_about_sweeps_plans_what_it_shows(tmp_path):
@@ -185,7 +167,7 @@ def test_a_curve_is_the_mean_over_repeats_and_its_band_the_interval_by_students_
     assert not title.get_window_extent().overlaps(legend.get_window_extent())
 
 
-def test_panels_stand_by_columns_and_rows_and_a_single_row_is_wrapped(drawn):
+def test_panels_stand_by_columns_and_rows_a_single_row_is_wrapped_and_many_are_cut(drawn):
     table = table_of(depth=[1, 2], kind=["p", "q", "r"])
     figure = drawn(table, column=["depth"], row=["kind"], labels={"q": "queue"})
     assert figure.axes[0].get_subplotspec().get_gridspec().nrows == 3
@@ -193,10 +175,8 @@ def test_panels_stand_by_columns_and_rows_and_a_single_row_is_wrapped(drawn):
     panels = drawn(table, column=["kind", "depth"]).axes[0].get_subplotspec().get_gridspec()
     assert (panels.nrows, panels.ncols) == (2, 3)
 
-
-def test_too_many_panels_are_cut_and_the_title_says_so(drawn):
-    figure = drawn(table_of(kind=list("abcdefghijk"), depth=[1, 2]), row=["kind"], column=["depth"])
-    assert "the first 16 of 22 panels" in " ".join(figure.get_suptitle().split())
+    many = drawn(table_of(kind=list("abcdefghijk"), depth=[1, 2]), row=["kind"], column=["depth"])
+    assert "the first 16 of 22 panels" in " ".join(many.get_suptitle().split())
     assert len(drawn(table_of(kind=list(range(60))), column=["kind"]).axes) == 48
 
 
@@ -290,10 +270,9 @@ def test_one_feature_and_all_of_them_are_two_values(drawn):
     """The figure showed the mean of both at 1, as if they were repeats, without a word."""
     table = table_of(n=["1", "1.0"])
     table["value"] = table["n"].map({"1": 10.0, "1.0": 20.0})
-    (axis,) = drawn(table).axes
-    assert ticks(axis) == ["1", "1.0"] and axis.lines[0].get_ydata().tolist() == [10, 20]
-    (axis,) = drawn(table, where={"n": [1.0]}).axes
-    assert axis.lines[0].get_ydata().tolist() == [20]
+    for where, labels, values in (({}, ["1", "1.0"], [10, 20]), ({"n": [1.0]}, ["1.0"], [20])):
+        (axis,) = drawn(table, where=where).axes
+        assert ticks(axis) == labels and axis.lines[0].get_ydata().tolist() == values
 
 
 @pytest.mark.parametrize("values", [[None], ["4", None, "2"]])

@@ -30,9 +30,8 @@ def test_a_picture_is_the_same_bytes_whenever_it_is_drawn(kind, tmp_path, monkey
 
 def test_no_reader_needs_our_fonts(tmp_path):
     with style():
-        figure = drawn()
-        save(figure, tmp_path / "a.svg")
-        save(figure, tmp_path / "a.pdf")
+        for kind in ("svg", "pdf"):
+            save(drawn(), tmp_path / f"a.{kind}")
     assert "<text" not in (tmp_path / "a.svg").read_text()
     content = (tmp_path / "a.pdf").read_bytes()
     # The program of a TrueType font; Type 3 fonts are refused by journals.

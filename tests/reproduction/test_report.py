@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 from matplotlib.figure import Figure
 
-from reference_run import PAPERS
 from reproduction import storage
 from reproduction.claims import COLUMNS
 from reproduction.figures import save, style
@@ -22,6 +21,7 @@ from reproduction.report.numbers import MissingNumber, Numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
+PAPERS = sorted({path.parent.name for path in REFERENCE.glob("**/tables/*/*.csv")})
 FIGURE, TABLE, TIMED = "sutera2021/figure7", "sutera2021/table4", "sutera2021/costs"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 400"><path d="M0 0h800v400"/></svg>'
 
@@ -38,6 +38,7 @@ CLAIMS = [
     claim(TABLE, "name=<b>&", cause="the cause & its <test>", test="tests/x.py::y"),
     claim(TABLE, "name=other", ours="0.51234", verdict="within", tolerance="0.1"),
     claim(TABLE, "name=lost", verdict="unexplained"),
+    claim(TABLE, "name=whole", printed="1599", ours="1599.0", verdict="equal"),
     claim(FIGURE, "s43", printed="A statement", ours="measured: 3", verdict="holds"),
     claim(TIMED, "s22", printed="A statement on time", ours="ratio: 2", verdict="undecided"),
 ]
@@ -54,8 +55,8 @@ def results(tmp_path_factory):
     tmp_path = tmp_path_factory.mktemp("results")
     storage.write_text(tmp_path / "figures" / f"{FIGURE}.svg", SVG)
     storage.write_text(tmp_path / "timing" / "figures" / f"{TIMED}.svg", SVG)
-    rows = [{"quantity": "a", "value": "1.23456"}]
-    for name in (TABLE, FIGURE):
+    rows = [{"quantity": "a number of ours", "value": "1.23456"}]
+    for name in (TABLE, FIGURE, "gajewski2025/models"):
         storage.write_rows(tmp_path / "tables" / f"{name}.csv", rows, ["quantity", "value"])
     storage.write_text(tmp_path / "timing/jobs/tables/a/b.tsv", "s\tcpu_time\n2.5\t1\n")
     storage.write_text(tmp_path / "timing/jobs/timing/tables/a/c.tsv", "s\tcpu_time\n-\t1\n")
@@ -84,24 +85,8 @@ def report(results, config):
     return rendered(results, config)
 
 
-def test_a_table_that_no_picture_shows_is_in_the_report(config):
-    """The trees of gajewski2025's models, beside those of the authors, stand nowhere else."""
-    tables = [REFERENCE / "tables" / "gajewski2025" / "models.csv"]
-    report = page.render(
-        CLAIMS,
-        config,
-        [],
-        tables,
-        manifest=manifest.of_run(config, 2),
-        versions=manifest.versions(),
-        seconds=(),
-    )
-    for row in storage.read_rows(tables[0]):
-        assert not row["quantity"].endswith("sha256") or row["authors"] in report
-
-
 class Elements(html.parser.HTMLParser):
-    """Start tags with their attributes, the cells of the table of verdicts, and all text."""
+    """Start tags with their attributes, the cells of the tables of verdicts, and all text."""
 
     def __init__(self, text):
         super().__init__()
@@ -137,32 +122,30 @@ def test_every_claim_is_a_row_of_the_tables_of_verdicts(report):
     shown = sorted((row[0], row[4]) for row in rows)
     assert shown == sorted((c["verdict"], c["printed"]) for c in CLAIMS)
     by_verdict = {row[0]: row for row in rows}
-    assert by_verdict["differs"][3] == "name <b>&" and by_verdict["within"][5] == "0.512"
-
-
-def test_the_first_screen_says_what_was_reproduced_of_each_paper(report):
-    standing = report.partition('<ul class="standings">')[2].partition("</ul>")[0]
-    assert ">reproduced in part</span>" in standing
-    words = "1 of 2 findings in words reproduced, 1 open; 1 of 3 printed values reproduced, 2 not."
-    assert words in " ".join(standing.split())
-
-
-def test_tables_of_many_rows_are_folded(report):
-    """Red if the page is hundreds of screens again: one open table had two thirds of its words."""
-    opened = [a for tag, a in Elements(report).tags if tag == "details" and "open" in a]
-    assert len(opened) == 1
-    assert '<details class="verdicts"><summary><span class="badge unexplained">' in report
+    assert by_verdict["differs"][3] == "name <b>&"
+    # As many digits as print has, and some more of those that are no whole numbers.
+    assert (by_verdict["within"][5], by_verdict["equal"][5]) == ("0.512", "1599")
 
 
 def test_every_judged_value_is_shown_with_its_artefact(report):
     for name in (TABLE, FIGURE, TIMED):
-        section = report.partition(f'<section class="card" id="{name}"')[2].partition("</section>")[
-            0
-        ]
-        of_artefact = [c for c in CLAIMS if f"{c['paper']}/{c['artefact']}" == name]
-        assert section.count('<span class="badge') >= len(of_artefact)
-        assert all(c["printed"] in section for c in of_artefact)
+        card = report.partition(f'<section class="card" id="{name}"')[2].partition("</section>")[0]
+        own = [row for row in CLAIMS if f"{row['paper']}/{row['artefact']}" == name]
+        assert card.count('<span class="badge') >= len(own)
+        assert all(row["printed"] in card for row in own)
+    # A table of which nothing is judged, and that no picture shows.
+    assert report.count("a number of ours") == 1
     assert "the cause &amp; its &lt;test&gt;" in report and "tests/x.py::y" in report
+
+
+def test_the_first_screen_says_what_was_reproduced_and_tables_of_many_rows_are_folded(report):
+    standing = report.partition('<ul class="standings">')[2].partition("</ul>")[0]
+    assert ">reproduced in part</span>" in standing
+    words = "1 of 2 findings in words reproduced, 1 open; 2 of 4 printed values reproduced, 2 not."
+    assert words in " ".join(standing.split())
+    opened = [a for tag, a in Elements(report).tags if tag == "details" and "open" in a]
+    assert len(opened) == 1
+    assert '<details class="verdicts"><summary><span class="badge unexplained">' in report
 
 
 def test_every_picture_has_an_alternative_text_and_a_caption(report):
@@ -172,12 +155,16 @@ def test_every_picture_has_an_alternative_text_and_a_caption(report):
     # The picture of the window that enlarges them is empty until a click.
     assert [a for a in images if not a["alt"]] == [images[-1]]
     assert sum(tag == "figcaption" for tag, _ in elements.tags) == 2
-    caption = texts.captions("sutera2021")["figure7"]
-    assert caption["marks"][:60] in " ".join("".join(elements.text).split())
+    text = " ".join("".join(elements.text).split())
+    assert texts.captions("sutera2021")["figure7"]["marks"][:60] in text
+    # One whose numbers are in no table of the run says so, and no more.
+    assert "The numbers of this text are not in the tables of this run." in text
+    assert "expected one" not in text and "was not made" not in text
 
 
-def test_the_report_refers_to_no_other_file(report):
-    for tag, attributes in Elements(report).tags:
+def test_the_report_refers_to_no_other_file_and_its_links_lead_somewhere(report):
+    elements = Elements(report)
+    for tag, attributes in elements.tags:
         for key in ("src", "srcset", "data", "action", "poster"):
             assert attributes.get(key, "data:").startswith("data:"), (tag, attributes)
         reference = attributes.get("href", "#")
@@ -187,10 +174,6 @@ def test_the_report_refers_to_no_other_file(report):
         if reference.startswith("../"):
             assert (ROOT / "results" / reference).resolve().is_file() or "tests/x.py" in reference
     assert "@import" not in report and "url(" not in report
-
-
-def test_every_link_inside_the_report_leads_to_an_element(report):
-    elements = Elements(report)
     references = {attributes.get("href", "") for _, attributes in elements.tags}
     targets = {reference[1:] for reference in references if reference.startswith("#")}
     assert {TABLE, FIGURE, TIMED} <= targets <= elements.ids.keys()
@@ -204,26 +187,31 @@ def test_the_report_names_no_user_no_host_and_no_folder(results, config, monkeyp
     text = rendered(results, config)
     for place in (str(ROOT), str(results), str(Path.home()) + "/", "the-host", "the-user"):
         assert place not in text
+    monkeypatch.chdir(results)
     message = f"fit: '{ROOT}/data/x.csv' of {Path.home()}/y: no such file: {ROOT}"
     cleaned = manifest.without_places(message)
     assert str(ROOT) not in cleaned and str(Path.home()) + "/" not in cleaned
     assert "./data/x.csv" in cleaned and "no such file" in cleaned
 
 
-def test_an_incomplete_run_names_what_is_missing_and_why(results, config, report):
+def test_a_run_that_is_incomplete_or_scaled_down_says_so(results, config, report):
     unmade = [{"artefact": TABLE, "log": "results/logs/fit.log", "reason": "fit: ValueError: <no>"}]
-    text = rendered(results, config, CLAIMS[3:], incomplete=unmade)
-    n_artefacts = len([a for a in config["artefacts"].values() if not a.get("optional")])
-    assert f"incomplete: 1 of {n_artefacts} artefacts were not made" in text
-    assert "fit: ValueError: &lt;no&gt;" in text and "results/logs/fit.log" in text
-    assert "without a known cause</h2>" not in text
-    assert 'id="incomplete"' not in report and "1 of the values differ without a known" in report
-
-
-def test_a_scaled_down_run_says_so(results, config, report):
+    # Titles of a user are shown as they are written: a template can call anything.
+    titled = {TABLE: {**config["artefacts"][TABLE], "title": "{{ 6 * 7 }}"}}
     small = {**config, "preset": "quick", "paper_scale": False}
-    assert "not those of the papers" in rendered(results, small)
-    assert "not those of the papers" not in report
+    small["artefacts"] = config["artefacts"] | titled
+    text = rendered(results, small, CLAIMS[-2:], incomplete=unmade)
+    n_artefacts = len([a for a in config["artefacts"].values() if not a.get("optional")])
+    for words in (
+        f"incomplete: 1 of {n_artefacts} artefacts were not made",
+        "fit: ValueError: &lt;no&gt;",
+        "results/logs/fit.log",
+        "not those of the papers",
+        "{{ 6 * 7 }}",
+    ):
+        assert words in text and words not in report
+    assert "without a known cause</h2>" not in text
+    assert "1 of the values differ without a known" in report
 
 
 def test_seconds_are_added_up_by_rule(results):
@@ -232,69 +220,52 @@ def test_seconds_are_added_up_by_rule(results):
 
 
 def test_the_smaller_file_of_a_figure_is_shown_at_its_own_size(tmp_path):
-    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (640).to_bytes(4, "big") + bytes([0, 0, 1, 0])
-    (tmp_path / "a.png").write_bytes(header)
-    (tmp_path / "a.svg").write_text(SVG)
-    small = pictures.embed([tmp_path / "a.png", tmp_path / "a.svg"])
-    assert (small["width"], small["height"]) == (640, 256) and "image/png" in small["uri"]
-    vector = pictures.embed([tmp_path / "a.svg"])
-    assert (vector["width"], vector["height"]) == (800, 400)
-    with pytest.raises(ValueError, match=r"a\.pdf: a picture of the report is SVG or PNG"):
-        pictures.embed([tmp_path / "a.pdf"])
-
-
-def test_letters_of_a_drawn_figure_have_their_own_size_on_the_page(tmp_path):
     with style():
         figure = Figure(figsize=(5, 2.5))
         figure.subplots()
         for kind in ("svg", "png"):
             save(figure, tmp_path / f"a.{kind}")
-            picture = pictures.embed([tmp_path / f"a.{kind}"])
-            # An inch has 96 pixels on a page.
-            assert (picture["width"], picture["height"]) == (480, 240), kind
+    # Letters have their own size, as an inch has 96 pixels on a page.
+    for names in (["a.svg"], ["a.png"], ["a.png", "a.svg"]):
+        picture = pictures.embed([tmp_path / name for name in names])
+        assert (picture["width"], picture["height"]) == (480, 240)
+    smaller = min(("png", "svg"), key=lambda kind: (tmp_path / f"a.{kind}").stat().st_size)
+    assert f"image/{smaller}" in picture["uri"]
+    # Of files without a unit a pixel is a pixel.
+    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes([0, 0, 2, 128, 0, 0, 1, 0])
+    (tmp_path / "b.png").write_bytes(header)
+    (tmp_path / "b.svg").write_text(SVG)
+    for kind, size in (("png", (640, 256)), ("svg", (800, 400))):
+        picture = pictures.embed([tmp_path / f"b.{kind}"])
+        assert (picture["width"], picture["height"]) == size
+    with pytest.raises(ValueError, match=r"a\.pdf: a picture of the report is SVG or PNG"):
+        pictures.embed([tmp_path / "a.pdf"])
 
 
 def test_every_artefact_has_a_caption_and_every_caption_an_artefact():
-    with_figure = set(Workflow({}).figures)
-    with_caption = set()
-    for name in configuration.artefacts():
+    with_figure, names = set(Workflow({}).figures), [*configuration.artefacts()]
+    for name in names:
         paper, _, artefact = name.partition("/")
         caption = texts.captions(paper).get(artefact)
         assert caption, f"{name} has no caption: add it to papers/{paper}/captions.yaml"
         assert name not in with_figure or {"alt", "marks"} <= caption.keys(), name
         assert all(text.strip().endswith(".") for text in caption.values()), name
-        with_caption.add(name)
-    papers = {name.partition("/")[0] for name in with_caption}
-    assert with_caption == {f"{paper}/{key}" for paper in papers for key in texts.captions(paper)}
-
-
-def test_figures_and_tables_of_a_paper_stand_in_the_order_of_their_numbers():
-    """In the report and in the claims table: figure 7 of sutera2021 came after figures of ours."""
-    numbered: dict = {}
-    for place, name in enumerate(configuration.artefacts()):
-        paper, _, artefact = name.partition("/")
-        if match := re.fullmatch(r"(figure|table)(\d+)", artefact):
-            numbered.setdefault((paper, match[1]), []).append((place, int(match[2])))
-    for of_kind, places in numbered.items():
-        assert [number for _, number in places] == sorted(number for _, number in places), of_kind
-    figures = [place for place, _ in numbered["sutera2021", "figure"]]
-    assert figures == list(range(figures[0], figures[0] + 7))
+    papers = {name.partition("/")[0] for name in names}
+    assert {*names} == {f"{paper}/{key}" for paper in papers for key in texts.captions(paper)}
+    # Figures and tables of a paper stand in the order of their numbers.
+    for kind in ("figure", "table"):
+        for paper in papers:
+            numbers = re.findall(rf"{paper}/{kind}(\d+)\b", " ".join(names))
+            assert numbers == sorted(numbers, key=int), (paper, kind)
 
 
 @pytest.fixture(scope="module")
 def reference(config):
     """The numbers of the reference run."""
-    files = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
-    tables = {f"{path.parent.name}/{path.stem}": path for path in files}
-    return Numbers(tables, reference_claims(), config)
-
-
-def reference_claims():
-    return [
-        row
-        for name in ("claims.csv", "claims_timing.csv")
-        for row in storage.read_rows(REFERENCE / name)
-    ]
+    paths = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
+    tables = {f"{path.parent.name}/{path.stem}": path for path in paths}
+    files = [REFERENCE / name for name in ("claims.csv", "claims_timing.csv")]
+    return Numbers(tables, [row for file in files for row in storage.read_rows(file)], config)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -325,12 +296,10 @@ def test_numbers_come_from_the_rows_that_are_named(tmp_path):
         ('{{ stated("p") }}: {{ outcomes("p") }}', "1: 1 holds"),
     ):
         assert numbers.fill(text) == expected
-    for text in ('{{ cell("p/t") }}', '{{ cell("p/u") }}', '{{ cell("p/t", name="c") }}'):
+    wrong = ('cell("p/t")', 'cell("p/u")', 'cell("p/t", name="c")', "models.none.n")
+    for call in (*wrong, 'repeats("none")', 'printed("p/t", "name=b")'):
         with pytest.raises(MissingNumber):
-            numbers.fill(text)
-    for text in ("{{ models.none.n }}", '{{ repeats("none") }}', '{{ printed("p/t", "name=b") }}'):
-        with pytest.raises(MissingNumber):
-            numbers.fill(text)
+            numbers.fill(f"{{{{ {call} }}}}")
 
 
 def test_an_interval_is_over_repeats_and_not_over_rows(tmp_path):
@@ -356,21 +325,18 @@ def worked_sweeps(config, tmp_path_factory):
     return sweeps.sections(config, tables, sorted(home.rglob("*.svg")))
 
 
-def test_every_finding_on_a_worked_sweep_has_its_numbers(worked_sweeps):
+def test_the_report_shows_the_sweeps_of_the_configuration_with_all_their_numbers(
+    results, config, worked_sweeps, report
+):
     """Red if a finding names a measure or a setting that the sweep does not have."""
-    assert [section["name"] for section in worked_sweeps] == list(texts.sweeps())
-    for section in worked_sweeps:
-        assert len(section["findings"]) >= 3
-        for filled in (*section["findings"], *section["caption"].values()):
-            assert filled["text"] and not filled["missing"]
-
-
-def test_the_report_shows_the_sweeps_of_the_configuration(results, config, worked_sweeps, report):
     assert '<section id="sweeps">' not in report
+    assert [section["name"] for section in worked_sweeps] == list(texts.sweeps())
     elements = Elements(rendered(results, config, sweeps=worked_sweeps))
     text = " ".join(elements.text)
     for section in worked_sweeps:
-        assert elements.ids[section["name"]] == "section"
+        assert elements.ids[section["name"]] == "section" and len(section["findings"]) >= 3
+        for filled in (*section["findings"], *section["caption"].values()):
+            assert filled["text"] and not filled["missing"]
         assert all(finding["text"] in text for finding in section["findings"])
         assert f"make sweep EXPERIMENT={section['name']}" in text
     assert len([a for tag, a in elements.tags if tag == "img" and len(a["alt"]) > 40]) == 4
@@ -383,27 +349,6 @@ def test_sweeps_of_the_configuration_are_part_of_a_run():
     assert set(files) <= set(flow.everything()) and not set(files) & set(Workflow({}).everything())
 
 
-def test_a_text_without_its_numbers_says_so_and_no_more(report):
-    assert "The numbers of this text are not in the tables of this run." in report
-    assert "expected one" not in report and "was not made" not in report
-
-
 def test_a_figure_in_snakemakes_own_report_has_its_name_and_title():
     labels = Workflow({}).labels(SimpleNamespace(artefact="sutera2021/figure7"))
     assert labels == {"artefact": "figure7", "what it shows": "correlations sample by sample"}
-
-
-def test_whole_numbers_are_shown_as_print_has_them():
-    """1599.00 beside the printed 1599."""
-    shown = [page._rounded(*pair) for pair in (("1599.0", "1599"), ("10.5", "10"), ("2", "2.0"))]
-    assert shown == ["1599", "10.50", "2.000"]
-    assert page._rounded("0.123456", "0.12") == "0.1235"
-
-
-def test_a_title_of_a_configuration_is_shown_as_it_is_written(results, config):
-    """Red if a text of a user is filled as a template, which can call anything."""
-    artefacts = {
-        **config["artefacts"],
-        TABLE: {**config["artefacts"][TABLE], "title": "{{ 6 * 7 }}"},
-    }
-    assert "{{ 6 * 7 }}" in rendered(results, {**config, "artefacts": artefacts})

@@ -26,26 +26,12 @@ def test_damaged_files_of_a_run_are_named_with_the_remedy(tmp_path, content):
         storage.read_bundle(file, Forest)
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [("", "it is empty"), ("a,b\n1\n", "2 cells"), ("a,b\n1,2,3\n", "2 cells")],
-)
-def test_a_damaged_table_of_text_is_named_with_the_remedy(tmp_path, content, reason):
+@pytest.mark.parametrize("content", ["", "a,b\n1\n", "a,b\n1,2,3\n"])
+def test_a_damaged_table_of_text_is_named_with_the_remedy(tmp_path, content):
     """Red if half a table is read as a whole one."""
     (tmp_path / "t.csv").write_text(content)
-    with pytest.raises(ValueError, match=rf"t\.csv is damaged \(.*{reason}\): delete it"):
+    with pytest.raises(ValueError, match=r"t\.csv is damaged \(.*\): delete it"):
         storage.read_rows(tmp_path / "t.csv")
-
-
-def point(axes, run):
-    return Point(axes, SimpleNamespace(key=run), {}, {})
-
-
-def test_a_table_of_a_metric_that_lacks_a_run_is_named(tmp_path):
-    (tmp_path / "batch.csv").write_text("run,value\nr1,1\n")
-    points = [point({}, run) for run in ("r1", "r2")]
-    with pytest.raises(ValueError, match=r"batch\.csv lacks rows: delete it, and"):
-        list(gathering._rows(points, [tmp_path / "batch.csv"] * 2))
 
 
 # Gathering the results of a sweep, and tables that an artefact does not find.
@@ -57,7 +43,7 @@ def gathered(tmp_path, points, tables):
         columns = list(dict.fromkeys(c for row in rows for c in row))
         storage.write_rows(tmp_path / batch / "auc-1.csv", rows, columns)
     files = [tmp_path / batch / "auc-1.csv" for _, batch, _ in points]
-    points = [point(axes, run) for axes, _, run in points]
+    points = [Point(axes, SimpleNamespace(key=run), {}, {}) for axes, _, run in points]
     gathering.write(tmp_path / "out.csv", "auc", points, files)
     return storage.read_rows(tmp_path / "out.csv")
 
@@ -73,6 +59,12 @@ def test_rows_keep_the_order_of_the_points_where_batches_alternate(tmp_path):
     assert [row["value"] for row in rows] == ["0.10", "2", "2.5", "3"]
     assert list(rows[0]) == ["K", "value", "lower", "depth"]
     assert [row["K"] for row in rows] == ["1", "2", "2", ""]
+
+
+def test_a_table_of_a_metric_that_lacks_a_run_is_named(tmp_path):
+    points = [({}, "a", "r1"), ({}, "a", "r2")]
+    with pytest.raises(ValueError, match=r"auc-1\.csv lacks rows: delete it, and"):
+        gathered(tmp_path, points, {"a": [{"run": "r1", "value": "1"}]})
 
 
 def test_a_column_of_the_metric_that_the_sweep_has_too_is_refused(tmp_path):
@@ -94,26 +86,20 @@ def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path, mo
     with pytest.raises(ValueError, match=r"^artefacts\.gajewski2025/table5\.inputs: ") as caught:
         files = {"table": tmp_path / "out.csv", "kept": tmp_path / "kept.csv"}
         artefacts.table(Namespace(**arguments, parameters={"recipes": {}}, **files))
-    assert str(caught.value).partition("inputs: ")[2] == (
-        "its table is made from 'gajewski2025_bigger/removed_error', which is not among them: "
-        f"add it; there are {input_name}"
-    )
+    assert "'gajewski2025_bigger/removed_error', which is not among them" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda b: b[: len(b) * 6 // 10], lambda b: b.replace(b"1", b"7", 1)]
-)
 @pytest.mark.parametrize("read", [storage.read_rows, storage.read_table])
-def test_a_table_that_was_cut_or_changed_is_refused(tmp_path, read, damage):
+def test_a_table_that_was_cut_or_changed_is_refused(tmp_path, read):
     """Red if a table with a row less, or another digit, goes into the results without a word."""
-    table = tmp_path / "t.csv"
-    storage.write_rows(
-        table, [{"data": "titanic", "value": v} for v in (0.125, 1.5)], ["data", "value"]
-    )
+    table, rows = tmp_path / "t.csv", [{"data": "titanic", "value": v} for v in (0.125, 1.5)]
+    storage.write_rows(table, rows, ["data", "value"])
+    content = table.read_bytes()
     assert len(read(table)) == 2
-    table.write_bytes(damage(table.read_bytes()))
-    with pytest.raises(ValueError, match=r"t\.csv is damaged \(its SHA-256 is not the one"):
-        read(table)
+    for damaged in (content[: len(content) * 6 // 10], content.replace(b"1", b"7", 1)):
+        table.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"t\.csv is damaged \(its SHA-256 is not the one"):
+            read(table)
 
 
 def test_a_damaged_item_of_a_bundle_is_named_when_it_is_read(tmp_path):

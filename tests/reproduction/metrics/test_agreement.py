@@ -1,5 +1,6 @@
 """Second opinions: the papers' own programs beside ours, and that a wrong value comes out."""
 
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -7,33 +8,26 @@ import pandas as pd
 import pytest
 
 import splitcredit
-import twins
 from batches import Batch
-from forests import grow, leaf, random_forest, split
-from reproduction import claims, datasets, models, papers, peers
-from reproduction.metrics import agreement, metric, trees
+from forests import grow, leaf, split
+from reproduction import claims, datasets, models
+from reproduction.metrics import agreement
 from reproduction.papers import _agreement
 from reproduction.papers.lundberg2017 import _deep
-from reproduction.papers.sutera2021.table4 import STATISTICS
 from reproduction.peers import tree_shap_shap
 from splitcredit import to_forest
 from splitcredit.measures import function_of
 
 FOREST = {"estimator": "ExtraTreesClassifier", "n_estimators": 10, "criterion": "entropy"}
 BOOSTED = {"estimator": "XGBRegressor", "n_estimators": 10, "max_depth": 4}
+INTERVENTIONAL = "tree_shap_interventional_shap"
 # A measure of the library, the same by another package, parameters of ours and theirs, the model.
 PAIRS = [
     ("local_mdi", "local_mdi_treeinterpreter", {}, {}, FOREST),
     ("saabas", "saabas_treeinterpreter", {"output": "predicted"}, {}, FOREST),
     ("saabas", "saabas_treeinterpreter", {"output": 2}, {"output": 2}, FOREST),
     ("tree_shap", "tree_shap_shap", {"output": "predicted"}, {}, FOREST),
-    (
-        "tree_shap_interventional",
-        "tree_shap_interventional_shap",
-        {"output": "predicted"},
-        {},
-        FOREST,
-    ),
+    ("tree_shap_interventional", INTERVENTIONAL, {"output": "predicted"}, {}, FOREST),
     ("saabas", "saabas_xgboost", {}, {}, BOOSTED),
     ("tree_shap", "tree_shap_shap", {}, {}, BOOSTED),
 ]
@@ -43,11 +37,6 @@ OF_SHAP = {"package": "shap", "version": "0", "arithmetic": "float64"}
 @pytest.fixture(scope="module")
 def iris():
     return datasets.load({"dataset": "iris"})
-
-
-def run_of(tmp_path, data, recipe):
-    """A batch of a run with its models, which computes a measure as the job does."""
-    return Batch(tmp_path, data, recipe).fit()
 
 
 def forest_of(data, recipe):
@@ -71,11 +60,9 @@ def judged(table, rules=None):
 def test_packages_agree_to_rounding_and_one_wrong_value_is_a_finding(
     tmp_path, iris, ours, peer, our_parameters, their_parameters, recipe
 ):
-    explained = run_of(tmp_path, iris, recipe).explained
-    forest, of_ours = (
-        forest_of(iris, recipe),
-        explained(importance=ours, **our_parameters, n_rows=40),
-    )
+    explained = Batch(tmp_path, iris, recipe).fit().explained
+    forest = forest_of(iris, recipe)
+    of_ours = explained(importance=ours, **our_parameters, n_rows=40)
     theirs = explained(importance=peer, **their_parameters, n_rows=40)
     table = compared(of_ours, theirs, forest, (ours, peer))
     single = f"{peer.rpartition('_')[2]} works in single precision"
@@ -85,28 +72,6 @@ def test_packages_agree_to_rounding_and_one_wrong_value_is_a_finding(
     values.flat[np.abs(values).argmax()] *= 1 + 1e-3
     table = compared(of_ours, replace(theirs, values=values), forest, (ours, peer))
     assert (table["cause"].item(), judged(table)) == (_agreement.UNEXPLAINED, "unexplained")
-
-
-def test_packages_alone_give_the_printed_cells_of_table4():
-    """Without a value of ours: of led, by the paper's forest."""
-    led = datasets.load({"dataset": "led"})
-    recipe = {"estimator": "ExtraTreesClassifier", "n_estimators": 1000, "max_features": 1}
-    model = models.fit(recipe | {"criterion": "entropy", "random_state": 0}, led.X, led.y)
-    forest = to_forest(model, X_train=led.X)
-    names = {"saabas": "saabas_treeinterpreter", "tree_shap": "tree_shap_shap"}
-    names["local_mdi"] = "local_mdi_treeinterpreter"
-    values = {name: peers.function_of(peer)(model, forest, led.X) for name, peer in names.items()}
-    pairs = [("local_mdi", "saabas"), ("local_mdi", "tree_shap")]
-    cells = metric("row_correlation_summary")(values, pairs, thresholds=(0.9, 0.75))
-    cells = cells.set_index(["versus", "correlation", "statistic"])["value"]
-    printed = {
-        (cell["versus"], cell["correlation"], cell["statistic"]): text
-        for cell, text in papers.printed("sutera2021", "table4")
-        if cell["dataset"] == "led"
-    }
-    assert len(printed) == 4 * len(STATISTICS)
-    for cell, text in printed.items():
-        assert claims.verdict(text, cells[cell], claims.Basis()) == "equal", cell
 
 
 def test_the_known_cause_of_shap_holds_for_lost_digits_and_not_for_wrong_values(iris):
@@ -137,90 +102,24 @@ def test_a_measure_that_the_paper_does_not_name_is_judged_only_if_no_cause_is_kn
         assert len([*_agreement.statements(table, {"TreeSHAP": "s90"})]) == judged_rows
 
 
-def test_a_model_that_is_not_the_saved_one_is_refused(tmp_path, iris):
-    batch = run_of(tmp_path, iris, FOREST)
+def test_a_model_that_is_not_the_saved_one_or_of_folds_is_refused(tmp_path, iris):
+    batch = Batch(tmp_path, iris, FOREST).fit()
     batch.write(forest_of(iris, {**FOREST, "random_state": 1}))
     with pytest.raises(ValueError, match=r"r: the model fitted anew is not the one that was"):
         batch.explained(importance="saabas_treeinterpreter")
-
-
-def test_models_of_folds_are_refused(tmp_path, iris):
-    explained = run_of(tmp_path, iris, {**FOREST, "folds": 3}).explained
+    explained = Batch(tmp_path, iris, {**FOREST, "folds": 3}).fit().explained
     with pytest.raises(ValueError, match=r"other packages explain one model.*leave it out"):
         explained(importance="saabas_treeinterpreter")
     with pytest.raises(ValueError, match=r"n_rows: each row is explained by a model of its own"):
         explained(importance="saabas", n_rows=5)
 
 
-def test_only_the_first_rows_are_explained(tmp_path, iris):
-    explained = run_of(tmp_path, iris, FOREST).explained
-    all_rows, first_rows = (
-        explained(importance="local_mdi"),
-        explained(importance="local_mdi", n_rows=7),
-    )
+def test_only_the_first_rows_are_explained_and_different_rows_are_not_compared(tmp_path, iris):
+    explained = Batch(tmp_path, iris, FOREST).fit().explained
+    all_rows, first_rows = (explained(importance="local_mdi", **n) for n in ({}, {"n_rows": 7}))
     assert first_rows.values.tobytes() == all_rows.values[:7].tobytes()
-
-
-def test_different_rows_are_not_compared(iris):
-    forest = forest_of(iris, FOREST)
-    two_rows, three_rows = (function_of("saabas")(forest, iris.X[:n], output=0) for n in (2, 3))
-    with pytest.raises(ValueError, match=r"a is \(2, 4, 1\) and b is \(3, 4, 1\): compare the sa"):
-        agreement.compute({"a": two_rows, "b": three_rows}, forest, [("a", "b")])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_depths_are_those_of_the_longest_paths(seed):
-    forest = random_forest(seed, n_trees=5)
-
-    def depth(k):
-        if forest.feature[k] < 0:
-            return 0
-        return 1 + max(depth(forest.left[k]), depth(forest.right[k]))
-
-    assert trees.tree_depths(forest).tolist() == [depth(k) for k in forest.tree_offsets[:-1]]
-
-
-def test_xgboost_adds_up_in_single_precision(iris):
-    """Its values are float32 numbers; shap's C code on the same trees stays at float64's error."""
-    model = models.fit(BOOSTED, iris.X, iris.y)
-    forest, X = to_forest(model), iris.X[:20]
-    ours = splitcredit.saabas(forest, X).values[:, :, 0]
-    theirs = peers.function_of("saabas_xgboost")(model, forest, X).values[:, :, 0]
-    assert (theirs == theirs.astype(np.float32)).all()
-    assert 1e-9 < np.abs(theirs - ours).max() / np.abs(ours).max() < 1e-5
-    exact = twins.tree_shap_by_subsets(forest, forest.prepare(X))[:, :, 0]
-    of_shap = tree_shap_shap.explain(model, forest, X).values[:, :, 0]
-    assert np.abs(of_shap - exact).max() <= 1e-14 * np.abs(exact).max()
-
-
-def test_interventional_shap_weighs_in_single_precision():
-    """Its weights 1/2 of two features are exact in float32, those 1/3 and 1/6 of three are not."""
-
-    def conjunction(M):
-        tree = leaf(1.0)
-        for j in reversed(range(M)):
-            tree = split(j, 0.5, leaf(0.0), tree)
-        return grow([tree], M)
-
-    for M, exact in ((2, True), (3, False)):
-        forest = conjunction(M)
-        X, background = np.ones((1, M)), np.zeros((1, M))
-        assert splitcredit.tree_shap_interventional(forest, X, background).values[0, :, 0] == (
-            pytest.approx([1 / M] * M, abs=2e-16)
-        )
-        theirs = shap_values(forest, X, background)
-        error = np.abs(theirs - 1 / M).max()
-        assert error <= 2e-16 if exact else 1e-9 < error < 6e-8
-
-
-def shap_values(forest, X, background):
-    """Interventional values by shap of a forest's trees, (n_samples, n_features)."""
-    import shap
-
-    masker = shap.maskers.Independent(background, len(background))
-    handed_over = {"trees": tree_shap_shap._trees(forest)}
-    explainer = shap.TreeExplainer(handed_over, masker, feature_perturbation="interventional")
-    return np.reshape(explainer.shap_values(X, check_additivity=False), X.shape)
+    with pytest.raises(ValueError, match=r"a is \(150, .* and b is \(7, .*: compare the sa"):
+        agreement.compute({"a": all_rows, "b": first_rows}, None, [("a", "b")])
 
 
 def test_shap_loses_digits_on_deep_trees_of_table4():
@@ -251,47 +150,37 @@ def test_rows_on_thresholds_go_the_same_way_in_shap():
     assert theirs == pytest.approx(ours, rel=1e-15)
 
 
-# Limits of roundings.
+UP, LARGE = split(0, 0.5, leaf(1.0), leaf(3.0)), split(0, 0.5, leaf(0.0), leaf(1000.0))
+CHAIN = split(0, 0.0, leaf(9.0), leaf(1.0))
+for feature in (1, 2):
+    CHAIN = split(feature, 0.0, CHAIN, leaf(1.0))
+PURE = split(0, 0.5, leaf(1000.0), leaf(3000.0), impurity=2.0)
 
 
-def limits_of(forest, method="tree_shap", X=((0.2, 0.0), (0.8, 0.0)), arithmetic="float64"):
-    ours = function_of(method)(forest, np.array(X)[:, : forest.n_features])
-    theirs = replace(ours, parameters=OF_SHAP | {"arithmetic": arithmetic})
-    (row,) = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")]).to_dict("records")
+@pytest.mark.parametrize(
+    ("trees", "aggregate", "method", "additions", "largest"),
+    [
+        ([UP], "mean", "tree_shap", 1, 3),
+        # Of a mean it grows with the root of the number of trees.
+        ([UP] * 16, "mean", "tree_shap", 16, 3),
+        # Of a sum, with the values of all trees and the splits on their longest paths.
+        ([UP, LARGE], "sum", "tree_shap", 2, 3 + 1000),
+        ([CHAIN, UP], "sum", "saabas", 3 + 1, 9 + 3),
+        # Decreases of impurity are of impurities, and others of values.
+        ([PURE], "mean", "saabas", 1, 3000),
+        ([PURE], "mean", "local_mdi", 1, 2),
+    ],
+)
+def test_limits_count_additions_and_the_largest_values(
+    trees, aggregate, method, additions, largest
+):
+    # Trees that are the same have nodes of their own.
+    forest = grow([deepcopy(tree) for tree in trees], 3, aggregate=aggregate)
+    ours = function_of(method)(forest, np.ones((5, 3)))
     # Azuma: the chance that one of all values is beyond is 0.001.
-    width = np.sqrt(2 * np.log(2 * ours.values.size / 1e-3))
-    return row["limit"] / width, row["limit_float64"] / width
-
-
-def test_the_limit_of_a_mean_grows_with_the_root_of_the_number_of_trees():
-    trees = [split(0, 0.5, leaf([1.0]), leaf([3.0])) for _ in range(16)]
-    one, many = (limits_of(grow(trees[:n], 2, output_names=("output",)))[0] for n in (1, 16))
-    assert many == pytest.approx(4 * one, rel=1e-9, abs=0)
-
-
-def test_the_limit_of_a_sum_counts_the_additions_of_all_trees():
-    """Of a chain of three splits and a stump: four additions make a value, of at most |9| + |2|."""
-    chain = split(0, 0.0, leaf(9.0), leaf(1.0))
-    for feature in (1, 2):
-        chain = split(feature, 0.0, chain, leaf(1.0))
-    forest = grow([chain, split(0, 0.0, leaf(-2.0), leaf(1.0))], 3, aggregate="sum")
-    limit, of_float64 = limits_of(forest, "saabas", np.ones((5, 3)), "float32")
-    largest = np.sqrt(3 + 1) * (9 + 2)
-    assert limit == pytest.approx(largest * (2.0**-53 + 2.0**-24), rel=1e-12)
-    assert of_float64 == pytest.approx(largest * 2.0**-52, rel=1e-12)
-
-
-def test_the_limit_is_of_the_largest_values_of_all_trees():
-    """Red if it takes the first tree only, whose values are small here."""
-    small, large = (split(0, 0.5, leaf(0.0), leaf(value)) for value in (1.0, 1000.0))
-    forest = grow([small, large], 1)
-    total = 1001.0 if forest.aggregate == "sum" else 500.5
-    expected = np.sqrt(2) * total * 2.0**-52
-    assert limits_of(forest)[1] == pytest.approx(expected, rel=1e-9, abs=0)
-
-
-def test_a_limit_of_decreases_of_impurity_is_of_impurities_and_of_others_of_values():
-    """The values are 1500 times the impurities here."""
-    forest = grow([split(0, 0.5, leaf(1000.0), leaf(3000.0), impurity=2.0)], 1)
-    of_values, of_impurities = (limits_of(forest, name)[1] for name in ("saabas", "local_mdi"))
-    assert of_values == pytest.approx(1500 * of_impurities, rel=1e-9, abs=0)
+    width = np.sqrt(2 * np.log(2 * ours.values.size / 1e-3)) * np.sqrt(additions) * largest
+    for arithmetic, unit in (("float64", 2.0**-53), ("float32", 2.0**-24)):
+        theirs = replace(ours, parameters=OF_SHAP | {"arithmetic": arithmetic})
+        row = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")]).iloc[0]
+        assert row["limit"] == pytest.approx(width * (2.0**-53 + unit), rel=1e-12, abs=0)
+        assert row["limit_float64"] == pytest.approx(width * 2.0**-52, rel=1e-12, abs=0)

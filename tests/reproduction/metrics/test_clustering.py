@@ -48,29 +48,17 @@ def groups_after(merges, n, steps):
 
 
 # Basis of 1e-12: rounding of sums over 40 numbers.
+@pytest.mark.parametrize("is_tied", [False, True])
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_r2_of_every_number_of_groups(rows, linkage):
-    merges = hierarchy.linkage(rows.X, linkage)
-    r2 = clusterings.r2_by_groups(merges, rows.y)
-    for k in range(1, 41):
-        group = hierarchy.fcluster(merges, k, "maxclust")
-        assert len(set(group)) == k
-        assert r2[k - 1] == pytest.approx(r2_of_groups(group, rows.y), abs=1e-12)
-
-
-@pytest.mark.parametrize("linkage", LINKAGES)
-def test_r2_where_distances_and_outcomes_tie(rows, linkage):
-    X, y = np.round(rows.X), np.round(rows.y)
+def test_r2_of_every_number_of_groups(rows, linkage, is_tied):
+    """Also where distances and outcomes tie."""
+    X, y = (np.round(rows.X), np.round(rows.y)) if is_tied else (rows.X, rows.y)
     merges = hierarchy.linkage(X, linkage)
     r2 = clusterings.r2_by_groups(merges, y)
     for k in range(1, 41):
-        expected = r2_of_groups(groups_after(merges, 40, 40 - k), y)
-        assert r2[k - 1] == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_constant_outcome_is_refused(rows):
-    with pytest.raises(ValueError, match="the outcome is the same in all rows"):
-        clusterings.r2_by_groups(hierarchy.linkage(rows.X, "ward"), np.ones(40))
+        group = groups_after(merges, 40, 40 - k)
+        assert len(set(group)) == k
+        assert r2[k - 1] == pytest.approx(r2_of_groups(group, y), abs=1e-12)
 
 
 def test_standardized_features_count_what_is_missing_as_the_mean():
@@ -99,23 +87,16 @@ def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):
         assert part["value"].tolist() == pytest.approx([0, curve[4], 1, curve.mean()], abs=1e-12)
 
 
-def test_curves_are_kept_at_ten_groups_a_decade():
-    a_tenth = (round(10 ** (k / 10)) for k in range(31))
-    assert tuple(dict.fromkeys(a_tenth)) == clusterings.GROUPS
-
-
 @pytest.mark.long
 def test_random_clusterings_know_nothing_of_features_and_are_drawn_from_the_seed(rows):
-    measure = metric("clustering_r2")
-    chance = ["random_features", "random_labels"]
-
     def areas(data, seed):
-        table = measure({"m": attribution(data.X)}, data, random_state=seed)
-        table = table[(table["statistic"] == "area") & (table["linkage"] == "ward")]
-        return table.set_index("clustered")["value"]
+        options = {"linkages": ["ward"], "groups": [], "random_state": seed}
+        table = metric("clustering_r2")({}, data, **options)
+        return table[table["statistic"] == "area"].set_index("clustered")["value"]
 
+    chance = ["random_features", "random_labels"]
     of_seed_0, of_seed_1 = areas(rows, 0), areas(rows, 1)
-    assert (of_seed_0[chance] == areas(rows, 0)[chance]).all()
+    assert (of_seed_0 == areas(rows, 0)).all()
     assert (of_seed_0[chance] != of_seed_1[chance]).all()
     assert of_seed_0["unsupervised"] == of_seed_1["unsupervised"]
     reversed_rows = dataset(rows.X[::-1] ** 3, rows.y)
@@ -124,10 +105,6 @@ def test_random_clusterings_know_nothing_of_features_and_are_drawn_from_the_seed
     # mean over k is 1 / 2. Basis: five standard errors of 200 draws.
     of_random_labels = [areas(rows, seed)["random_labels"] for seed in range(200)]
     assert abs(np.mean(of_random_labels) - 0.5) < 5 * np.std(of_random_labels) / 200**0.5
-    assert set(measure({"m": attribution(rows.X)}, rows, random=[])["clustered"]) == {
-        "m",
-        "unsupervised",
-    }
 
 
 def test_the_outcome_may_be_the_prediction(rows):
@@ -136,25 +113,30 @@ def test_the_outcome_may_be_the_prediction(rows):
     area = table[table["statistic"] == "area"].set_index(["linkage", "clustered", "outcome"])
     prediction = 2 + (rows.X**3).sum(axis=1)
     curve = clusterings.r2_by_groups(hierarchy.linkage(rows.X**3, "ward"), prediction)
+    assert {*area.index.get_level_values("clustered")} == {"m", "unsupervised"}
     assert area.loc[("ward", "m", "m"), "value"] == pytest.approx(curve.mean(), abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"importances": ["q"]}, r"no importances named 'q' in this run: it has \['m', 'many'\]"),
+        (
+            {"importances": ["q"]},
+            r"no importances named 'q'.*: it has \['constant', 'm', 'many'\]",
+        ),
         ({"importances": ["many"]}, r"many has values of shape \(40, 6, 2\).*output: predicted"),
         ({"importances": ["m"], "random": ["rows"]}, r"random=\['rows'\]: expected some of feat"),
         ({"importances": ["m"], "outcomes": ["q"]}, "no importances named 'q'"),
         ({"importances": ["m"], "linkages": ["nearest"]}, "nearest"),
+        ({"outcomes": ["constant"]}, "the outcome is the same in all rows"),
     ],
 )
 def test_bad_requests_are_named(rows, arguments, message):
-    several = Attribution(
-        np.zeros((40, 6, 2)), [0, 0], [f"x{j}" for j in range(6)], ["a", "b"], "many"
-    )
+    several = np.zeros((40, 6, 2))
+    given = {"m": attribution(rows.X), "constant": attribution(0 * rows.X)}
+    given["many"] = Attribution(several, [0, 0], [f"x{j}" for j in range(6)], ["a", "b"], "many")
     with pytest.raises(ValueError, match=message):
-        metric("clustering_r2")({"m": attribution(rows.X), "many": several}, rows, **arguments)
+        metric("clustering_r2")(given, rows, **{"importances": ["m"], **arguments})
 
 
 def test_bars_add_up_and_stand_in_the_order_of_the_dendrogram(rows):
@@ -183,24 +165,14 @@ def test_bars_add_up_and_stand_in_the_order_of_the_dendrogram(rows):
         assert part["label"].to_numpy() == pytest.approx(rows.y, abs=1e-12)
 
 
-def test_gene_modules_are_drawn_as_said():
-    data = datasets.load({"dataset": "gene_modules"})
+def test_gene_modules_are_sums_of_two_factors_each_and_noise():
+    recipe = {"dataset": "gene_modules"}
+    data, same, other = (datasets.load(recipe, repeat) for repeat in (0, 0, 1))
     assert data.X.shape == (518, 200)
     # 28, 62 and 74 % of 518 rows: 145.04, 321.16 and 383.32.
     assert np.unique(data.y, return_counts=True)[1].tolist() == [145, 176, 62, 135]
-    same, second_draw = (datasets.load({"dataset": "gene_modules"}, repeat) for repeat in (0, 1))
-    assert np.array_equal(data.X, same.X)
-    assert not np.array_equal(data.y, second_draw.y)
-
-
-@pytest.mark.parametrize("wrong", [{"n_active": 201}, {"n_active": 1}, {"n_factors": 1}])
-def test_impossible_gene_modules_are_refused(wrong):
-    with pytest.raises(ValueError, match="at least 2 factors and 2 active modules"):
-        datasets.load({"dataset": "gene_modules", **wrong})
-
-
-def test_gene_modules_are_sums_of_two_factors_each_and_noise():
-    recipe = {"dataset": "gene_modules", "n_samples": 300, "random_state": 0}
+    assert np.array_equal(data.X, same.X) and not np.array_equal(data.y, other.y)
+    recipe |= {"n_samples": 300, "random_state": 0}
     assert np.linalg.matrix_rank(datasets.load({**recipe, "noise": 0.0}).X) == 20
     # The variance of a module is 0.64 and that of two standard normal loadings, 2 on average; over
     # 200 modules its standard error is about 0.2 (loadings: sqrt(2 * 2 / 200); 20 factors).
@@ -222,32 +194,21 @@ def test_the_signal_of_gene_modules_is_a_sum_and_one_product(signal, least, most
     assert least <= 1 - residual.var() / data.y.var() <= most
 
 
-def curves(values, labels="observed", dataset="gene_modules", linkage="ward", share=np.nan):
+def curves(values, labels, linkage="ward"):
     """What the experiment collects: the same number for every repeat's R2 at 20 and area."""
-    frames = []
-    for repeat, by_name in enumerate(values):
-        for variant in ("in_sample", "out_of_fold"):
-            for name, value in by_name.items():
-                for statistic, n_groups in (("r2", 20), ("area", None)):
-                    for outcome in ("label", "tree_shap"):
-                        frames.append(
-                            {
-                                "data": dataset,
-                                "data.outcome": labels,
-                                "data.share": share,
-                                "model": "m",
-                                "repeat": repeat,
-                                "variant": variant,
-                                "run": f"{variant}{repeat}",
-                                "linkage": linkage,
-                                "clustered": name,
-                                "outcome": outcome,
-                                "statistic": statistic,
-                                "n_groups": n_groups,
-                                "value": value,
-                            }
-                        )
-    return pd.DataFrame(frames)
+    rows = [
+        (repeat, variant, name, statistic, n_groups, outcome, value)
+        for repeat, by_name in enumerate(values)
+        for variant in ("in_sample", "out_of_fold")
+        for name, value in by_name.items()
+        for statistic, n_groups in (("r2", 20), ("area", None))
+        for outcome in ("label", "tree_shap")
+    ]
+    columns = ["repeat", "variant", "clustered", "statistic", "n_groups", "outcome", "value"]
+    table = pd.DataFrame(rows, columns=columns)
+    axes = {"data": "gene_modules", "data.outcome": labels, "data.share": np.nan, "model": "m"}
+    run = table["variant"] + table["repeat"].astype(str)
+    return table.assign(**axes, run=run, linkage=linkage)
 
 
 NAMES = ["tree_shap", "saabas", "local_mdi", "unsupervised", "random_features", "random_labels"]
@@ -272,9 +233,9 @@ def drawn(rng, n_repeats):
     return {linkage: rng.uniform(0.4, 0.6, (n_repeats, 6)) for linkage in LINKAGES}
 
 
-def frames_of(values, labels, **keys):
+def frames_of(values, labels):
     return [
-        curves([dict(zip(NAMES, row, strict=True)) for row in v], labels, linkage=linkage, **keys)
+        curves([dict(zip(NAMES, row, strict=True)) for row in v], labels, linkage)
         for linkage, v in values.items()
     ]
 
@@ -289,24 +250,23 @@ def test_statements_are_leads_over_the_control_with_every_linkage():
         return x.mean(), x.std(ddof=1) / len(x) ** 0.5
 
     for statement, a, b in (("s06", 0, 1), ("s07", 1, 3)):
-        means, lows, highs = [], [], []
+        of_linkages = []
         for linkage in LINKAGES:
             (m, e), (m0, e0) = lead(observed[linkage], a, b), lead(permuted[linkage], a, b)
             error = 2 * (e**2 + e0**2) ** 0.5
-            means.append(m - m0)
-            lows.append(m - m0 - error)
-            highs.append(m - m0 + error)
+            of_linkages.append((m - m0, m - m0 - error, m - m0 + error))
+        means, lows, highs = zip(*of_linkages, strict=True)
         value, interval, verdict = judged(table, statement, "over the control")
         # Five decimals are kept.
         assert value == pytest.approx(np.mean(means), abs=1e-5)
         assert interval == pytest.approx((min(lows), max(highs)), abs=2e-5)
         assert verdict == "undecided"
-    mean = table[(table["statistic"] == "area") & (table["linkage"] == "ward")]
-    mean = mean[(mean["clustered"] == "saabas") & (mean["mode"] == "in_sample")]
-    mean = mean[(mean["labels"] == "observed") & (mean["outcome"] == "label")]
     ward = observed["ward"][:, 1]
-    assert mean["value"].item() == pytest.approx(ward.mean(), abs=1e-5)
-    assert mean["low"].item() == pytest.approx(np.quantile(ward, 0.1), abs=1e-5)
+    keys = {"statistic": "area", "linkage": "ward", "clustered": "saabas", "mode": "in_sample"}
+    for key, value in (keys | {"labels": "observed", "outcome": "label"}).items():
+        table = table[table[key] == value]
+    found = [table["value"].item(), table["low"].item()]
+    assert found == pytest.approx([ward.mean(), np.quantile(ward, 0.1)], abs=1e-5)
 
 
 def test_a_lead_of_the_control_too_is_no_lead():
@@ -479,21 +439,6 @@ def test_a_lead_that_the_areas_do_not_have_is_unexplained(small):
         moved = statements(table.assign(value=table["value"] + change * is_lead))
         moved = [f for f in moved if f["statement"] != "s17"]
         assert set(checked(moved).values()) == {"unexplained"}
-
-
-@pytest.mark.parametrize(("control", "verdict"), [(0.5, "differs"), (0.6, "unexplained")])
-def test_s08_has_no_cause_if_permuted_outcomes_leave_the_lead(control, verdict):
-    """Random groups explain 0.5, and unsupervised ones 0.6 of the outcomes as observed."""
-    areas = dict(zip(NAMES, (0.7, 0.6, 0.6, 0.5, 0.5, 0.5), strict=True))
-    frames = []
-    for linkage in LINKAGES:
-        for labels, unsupervised in (("permuted", control), ("observed", 0.6)):
-            repeats = [areas | {"unsupervised": unsupervised + k / 1000} for k in range(2)]
-            frames.append(curves(repeats, labels, linkage=linkage))
-    findings = papers.artefact("lundberg2017/figure4").statements(figure4(frames))
-    assert checked([f for f in findings if f["statement"] == "s08"]) == {
-        ("s08", "gene_modules"): verdict
-    }
 
 
 @pytest.mark.long

@@ -16,16 +16,15 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRegressor
 
 from batches import Batch
-from reproduction import datasets, models, storage
+from reproduction import datasets, models
 from reproduction.datasets import Dataset
-from reproduction.metrics import _rankings, gaps, metric, sampling_error, trees
+from reproduction.metrics import metric, sampling_error, trees
 from reproduction.planning.places import PAPERS
-from splitcredit import faithfulness, to_forest
+from splitcredit import to_forest
 from splitcredit.measures import function_of
 from splitcredit.prediction_gap import exact_gap, noise, sampling
 from splitcredit.prediction_gap.rankings import of_attribution
-from splitcredit.results import attribution
-from splitcredit.results.attribution import Attribution
+from splitcredit.results.attribution import Importance
 
 SIGMAS = (0.3, 1.0)
 
@@ -45,21 +44,21 @@ def ranked(forest, X, sigmas=SIGMAS):
 
 
 @cache
-def case():
+def case(model=None, d=4):
     """Forest, data and attributions of the rows of the test."""
-    data = drawn()
-    model = RandomForestRegressor(5, max_depth=4, random_state=0)
+    data, model = drawn(d=d), model or RandomForestRegressor(5, max_depth=4, random_state=0)
     forest = to_forest(model.fit(data.training.X, data.training.y))
     return forest, data, ranked(forest, data.explained.X)
 
 
-@cache
 def tree_with_ties():
     """A tree that tests two of five features: the order of the others is open."""
-    data = drawn(d=5)
-    model = DecisionTreeRegressor(max_depth=2, random_state=0)
-    forest = to_forest(model.fit(data.training.X, data.training.y))
-    return forest, data, ranked(forest, data.explained.X)
+    return case(DecisionTreeRegressor(max_depth=2, random_state=0), 5)
+
+
+def shown(name):
+    """The name of a ranking in tables."""
+    return "shap" if name == "tree_shap" else name
 
 
 def cell(table, **keys):
@@ -69,22 +68,9 @@ def cell(table, **keys):
     return table.iloc[0]
 
 
-# Rankings.
-
-
-def test_rankings_are_by_absolute_values_equal_ones_by_index():
-    values = np.array([[[-1.0], [2.0], [-2.0], [0.0]]])
-    one_output = Attribution(values, [0.0], list("abcd"), ["o"], "m")
-    assert of_attribution(one_output).tolist() == [[1, 2, 0, 3]]
-    two_outputs = Attribution(np.zeros((1, 4, 2)), [0.0, 0.0], list("abcd"), ["o", "p"], "m")
-    with pytest.raises(ValueError, match="m explains 2 outputs"):
-        of_attribution(two_outputs)
-
-
-def test_an_unknown_reference_is_refused():
-    forest, data, attributions = case()
-    with pytest.raises(ValueError, match="reference='shap': the run has tree_shap, greedy"):
-        metric("pgi2")(attributions, forest, data.explained, SIGMAS, reference="shap")
+def assert_equal(row, rel=1e-12, **expected):
+    for name, value in expected.items():
+        assert row[name] == pytest.approx(value, rel=rel), name
 
 
 # Agreement.
@@ -150,37 +136,25 @@ def pgi2_by_hand(forest, X, ranking, sigma):
 
 def test_pgi2_is_a_mean_over_rows_and_numbers_of_features():
     forest, data, attributions = case()
-    table = metric("pgi2")(attributions, forest, data.explained, SIGMAS, n_rows=7, random_state=2)
-    X = data.explained.X[:7]
+    # A global ranking goes by values: by absolute ones the worst feature would be the first.
+    air = Importance([1.0, -3.0, 2.0, 0.5], data.feature_names, "air")
+    given = attributions | {"air": air}
+    table = metric("pgi2")(given, forest, data.explained, SIGMAS, n_rows=7, random_state=2)
+    X, orders = data.explained.X[:7], {n: of_attribution(a)[:7] for n, a in attributions.items()}
+    orders["air"] = np.array([[2, 0, 3, 1]] * 7)
     for sigma in SIGMAS:
-        ours = {
-            n: pgi2_by_hand(forest, X, of_attribution(a)[:7], sigma)
-            for n, a in attributions.items()
-        }
+        ours = {n: pgi2_by_hand(forest, X, order, sigma) for n, order in orders.items()}
         for name, values in ours.items():
-            row = cell(table, sigma_metric=sigma, ranking=_rankings.label(name))
+            row = cell(table, sigma_metric=sigma, ranking=shown(name))
             base = ours["tree_shap"]
             interval = scipy.stats.bootstrap(
                 (values - base,), np.mean, n_resamples=2000, method="percentile", rng=2
             ).confidence_interval
-            assert row["value"] == pytest.approx(values.mean(), rel=1e-12)
-            assert row["lead"] == pytest.approx((values - base).mean(), rel=1e-9, abs=1e-12)
-            assert row["low"] == pytest.approx(interval.low, rel=1e-9, abs=1e-12)
-            assert row["high"] == pytest.approx(interval.high, rel=1e-9, abs=1e-12)
-            assert row["n_rows"] == 7
-            assert row["row_deviation"] == pytest.approx(np.std(values, ddof=1), rel=1e-12)
-    assert set(table["ranking"]) == {"shap", "greedy_sigma0.3", "greedy_sigma1.0"}
-
-
-def test_rankings_share_sets_without_a_difference():
-    forest, data, attributions = case()
-    X, ranked_ = (
-        forest.prepare(data.explained.X),
-        _rankings.rankings(attributions, len(data.explained.X)),
-    )
-    for name, values in gaps.exact_gaps(forest, X, ranked_, 0.3).items():
-        of_ranking = faithfulness(forest, X, ranked_[name], scale=0.3)
-        assert values.tobytes() == of_ranking.tobytes()
+            lead = (values - base).mean()
+            assert_equal(row, 1e-9, lead=lead, low=interval.low, high=interval.high)
+            deviation = np.std(values, ddof=1)
+            assert_equal(row, value=values.mean(), row_deviation=deviation, n_rows=7)
+    assert set(table["ranking"]) == {"shap", "air", "greedy_sigma0.3", "greedy_sigma1.0"}
 
 
 def test_the_optimum_is_that_of_all_orders():
@@ -194,10 +168,9 @@ def test_the_optimum_is_that_of_all_orders():
     for name, a in attributions.items():
         first = of_feature[np.arange(6), of_attribution(a)[:6, 0]]
         ours = pgi2_by_hand(forest, X, of_attribution(a)[:6], 0.3)
-        row = cell(table, ranking=_rankings.label(name))
-        assert row["value"] == pytest.approx(ours.mean() / best.mean(), rel=1e-12)
-        assert row["median"] == pytest.approx(np.median(ours / best), rel=1e-12)
-        assert row["quantile5"] == pytest.approx(np.quantile(ours / best, 0.05), rel=1e-12)
+        row = cell(table, ranking=shown(name))
+        of_best = {"median": np.median(ours / best), "quantile5": np.quantile(ours / best, 0.05)}
+        assert_equal(row, value=ours.mean() / best.mean(), **of_best)
         assert row["optimal"] == np.mean(ours >= best * (1 - 1e-9))
         assert row["first_best"] == np.mean(first == of_feature.max(axis=1))
         # The first feature of a greedy ranking is the best at its own noise, not that of SHAP's.
@@ -211,7 +184,7 @@ def test_sampled_and_exact_gaps_are_compared_row_by_row():
     X = data.explained.X
     sampled, exact, squares = {}, {}, {}
     for name, a in attributions.items():
-        order, label = of_attribution(a), _rankings.label(name)
+        order, label = of_attribution(a), shown(name)
         options = {"n_samples": 30, "random_state": 5}
         sampled[label] = sampling.gaps_by_k(forest, X, order, 0.3, **options).mean(axis=1)
         exact[label] = pgi2_by_hand(forest, X, order, 0.3)
@@ -264,36 +237,39 @@ def test_randomized_error_by_hand(features):
                 errors.append((np.mean(np.concatenate(predictions)) - test.y[i]) ** 2)
                 first, second = (part.mean() for part in predictions)
                 halves.append((first - second) ** 2 / 4)
-            row = cell(table, ranking=_rankings.label(name), k=k)
+            row = cell(table, ranking=shown(name), k=k)
             rmse = np.sqrt(np.mean(errors))
-            assert row["value"] == pytest.approx(rmse, rel=1e-12)
+            assert_equal(row, value=rmse)
             by_draws = np.sqrt(np.dot(errors, halves)) / len(errors) / rmse
-            assert row["draws_error"] == pytest.approx(by_draws, rel=1e-9)
             spread = np.std(errors, ddof=1) / np.sqrt(len(errors)) / (2 * rmse)
-            assert row["standard_error"] == pytest.approx(spread, rel=1e-9)
+            assert_equal(row, 1e-9, draws_error=by_draws, standard_error=spread)
     _leads_are_differences(table)
 
 
-def test_the_error_of_the_draws_is_what_seeds_show():
+def refused():
+    """Calls that are refused, each with its message."""
     forest, data, attributions = case()
-    arguments = {"tree_shap": attributions["tree_shap"]}, forest, data.explained, data.training
-    options = {"reference": "tree_shap", "ks": [2], "n_draws": 10}
-    tables = [metric("randomized_error")(*arguments, **options, random_state=s) for s in range(40)]
-    values, errors = np.array([t[["value", "draws_error"]].iloc[0] for t in tables]).T
-    # A standard deviation of 40 values is off by 11 %, one time in three.
-    assert 0.6 < np.std(values, ddof=1) / np.sqrt(np.mean(errors**2)) < 1.5
+    test, training = data.explained, data.training
+    one, removed = (attributions, forest, test), (attributions, forest, test, training, [1])
+    yield "pgi2", (*one, SIGMAS, "shap"), {}, "reference='shap': the run has tree_shap, greedy"
+    # One took the place of the other, and leads over it were 0.
+    twice = {"tree_shap": attributions["tree_shap"], "shap": attributions["tree_shap"]}
+    yield "pgi2", (twice, *one[1:], SIGMAS), {}, "tree_shap and shap are both called shap in ta"
+    name, of_shap = "randomized_error", {"reference": "tree_shap"}
+    words = "features='train': expected one of test, training"
+    yield name, removed, of_shap | {"features": "train"}, words
+    three_rows = (*removed[:3], data.take(range(3)), [1])
+    yield name, three_rows, of_shap | {"features": "training"}, "3 training rows for 12"
+    yield name, removed, of_shap | {"n_draws": 0}, "n_draws is 0"
+    labels = to_forest(DecisionTreeClassifier(max_depth=1).fit(data.X, data.y > 0))
+    yield "model_card", ({}, labels, data, data), {}, "2 outputs"
+    yield "sampling_error", ({}, forest, test, [0.3], 3, [20]), {}, "n_pairs is 3: at least one"
 
 
-def test_randomizing_needs_a_known_choice_and_enough_rows():
-    forest, data, attributions = case()
-    measure_, test = metric("randomized_error"), data.explained
-    with pytest.raises(ValueError, match="features='train': expected one of test, training"):
-        measure_(attributions, forest, test, data.training, [1], "tree_shap", features="train")
-    with pytest.raises(ValueError, match="3 training rows for 12"):
-        three_rows = data.take(range(3))
-        measure_(attributions, forest, test, three_rows, [1], "tree_shap", features="training")
-    with pytest.raises(ValueError, match="n_draws is 0"):
-        measure_(attributions, forest, test, data.training, [1], "tree_shap", n_draws=0)
+def test_what_metrics_cannot_do_is_refused():
+    for name, arguments, options, message in refused():
+        with pytest.raises(ValueError, match=message):
+            metric(name)(*arguments, **options)
 
 
 def _leads_are_differences(table):
@@ -326,9 +302,8 @@ def test_removed_error_by_hand(capsys):
                 errors.append((model.predict(test.X[i : i + 1, remaining])[0] - test.y[i]) ** 2)
                 sets_of_k.add(tuple(remaining))
             fitted_sets |= sets_of_k
-            row = cell(table, ranking=_rankings.label(name), k=k)
-            assert row["value"] == pytest.approx(np.sqrt(np.mean(errors)), rel=1e-12)
-            assert row["n_fits"] == len(sets_of_k)
+            row = cell(table, ranking=shown(name), k=k)
+            assert_equal(row, value=np.sqrt(np.mean(errors)), n_fits=len(sets_of_k))
     _leads_are_differences(table)
     assert len(fits) == len(fitted_sets)
     assert f"{len(fitted_sets)} models fitted up to k=2" in capsys.readouterr().out
@@ -413,9 +388,6 @@ def test_a_model_card_names_the_model():
     assert card["target_sd"] == f"{data.explained.y.std():.6g}"
     tied = attributions["greedy_sigma0.3"].parameters["tied_share"]
     assert float(card["tied_share greedy_sigma0.3"]) == pytest.approx(tied, rel=1e-5)
-    labels = DecisionTreeClassifier(max_depth=1).fit(data.X, data.y > 0)
-    with pytest.raises(ValueError, match="2 outputs"):
-        metric("model_card")({}, to_forest(labels), data, data)
 
 
 PUBLISHED = {
@@ -454,8 +426,6 @@ def test_pairs_have_all_sizes_equally_often():
     assert sets.shape == (400, 4) and (rows.min(), rows.max()) == (0, 8)
     # Each feature is in half of the pairs of size 2, with a standard error of 0.05.
     assert np.abs(sets[100:200].mean(axis=0) - 0.5).max() < 0.2
-    with pytest.raises(ValueError, match="n_pairs is 3: at least one a size, 4"):
-        sampling_error.pairs(9, 4, 3)
 
 
 def test_sampling_errors_by_hand_whatever_the_chunks(monkeypatch, capsys):
@@ -481,12 +451,10 @@ def test_sampling_errors_by_hand_whatever_the_chunks(monkeypatch, capsys):
             for c, count in enumerate((20, 300)):
                 row = cell(table, sigma=sigma, method=method, iterations=count)
                 error = error_sums[:, c].sum() / exact_sums.sum()
-                assert row["value"] == pytest.approx(error, rel=1e-9)
-                assert row["exact_mean"] == pytest.approx(exact_sums.sum() / 140, rel=1e-12)
                 residual = error_sums[:, c] - error * exact_sums
-                expected = np.sqrt((residual**2).sum() * 64 / 63) / exact_sums.sum()
-                assert row["standard_error"] == pytest.approx(expected, rel=1e-9)
-                assert row["n_pairs"] == 140
+                spread = np.sqrt((residual**2).sum() * 64 / 63) / exact_sums.sum()
+                assert_equal(row, 1e-9, value=error, standard_error=spread)
+                assert_equal(row, exact_mean=exact_sums.sum() / 140, n_pairs=140)
     assert table["value"].max() < 0.5
 
 
@@ -495,25 +463,19 @@ def test_sampling_errors_by_hand_whatever_the_chunks(monkeypatch, capsys):
 
 def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
     """Of a data set with too many features for the optimum, too: its rows stay, empty."""
-    data = drawn(d=13)
-    recipe = {"estimator": "DecisionTreeRegressor", "max_depth": 3}
-    forest = to_forest(models.fit(recipe, data.training.X, data.training.y))
-    attributions = ranked(forest, data.explained.X, [0.3])
-    batch = Batch(tmp_path, data, recipe)
-    batch.write(forest)
-    for name, a in attributions.items():
-        storage.write_bundle(tmp_path / f"{name}.npz", {"r": a})
-    recipes = (
-        {"metric": "removed_error", "reference": "tree_shap", "ks": [1]},
-        {"metric": "randomized_error", "reference": "tree_shap", "ks": [1], "n_draws": 4},
-        {"metric": "pgi2_optimum", "sigmas": [0.3, 1.0]},
-        {"metric": "model_card"},
-    )
-    tables = {r["metric"]: batch.measured(attributions, **r) for r in recipes}
+    batch = Batch(tmp_path, drawn(d=13), {"estimator": "DecisionTreeRegressor", "max_depth": 3})
+    batch.fit().explained("tree_shap", importance="tree_shap", output="predicted")
+    batch.explained("greedy", importance="pg2_greedy", sigma=0.3)
+    by_removal, tables = {"reference": "tree_shap", "ks": [1]}, {}
+    for name, recipe in (
+        ("removed_error", by_removal),
+        ("randomized_error", by_removal | {"n_draws": 4}),
+        ("pgi2_optimum", {"sigmas": [0.3, 1.0]}),
+        ("model_card", {}),
+    ):
+        tables[name] = batch.measured(["tree_shap", "greedy"], metric=name, **recipe)
     assert tables["removed_error"]["value"].gt(0).all() and len(tables["removed_error"]) == 2
     assert len(tables["randomized_error"]) == 2
     rows = tables["pgi2_optimum"]
     assert len(rows) == 4 and rows["value"].isna().all() and (rows["n_rows"] == 0).all()
-    card = tables["model_card"].set_index("quantity")["value"]
-    assert float(card["n_trees"]) == 1
-    assert isinstance(attribution.from_arrays(attributions["tree_shap"].to_arrays()), Attribution)
+    assert float(tables["model_card"].set_index("quantity")["value"]["n_trees"]) == 1

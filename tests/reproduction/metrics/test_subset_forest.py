@@ -40,12 +40,11 @@ def test_every_split_is_the_best_of_all_subsets():
                 continue
             column = forest.feature[k]
             left = [int(grown.rows[i, column] <= forest.threshold[k]) for i in rows]
-            feature = grown.feature_of[column]
-            candidates = range(4) if mtry == 4 else [feature]
-            best = [
-                twin.largest_decrease([X[i, j] for i in rows], labels, j > 0) for j in candidates
+            decreases = [
+                twin.largest_decrease([X[i, j] for i in rows], labels, j > 0)
+                for j in (range(4) if mtry == 4 else [grown.feature_of[column]])
             ]
-            assert twin.decrease(labels, left) == max(b for b in best if b is not None)
+            assert twin.decrease(labels, left) == max(b for b in decreases if b is not None)
             n_splits += 1
         assert n_splits > 30
 
@@ -101,10 +100,9 @@ def test_features_are_drawn_alike():
 
 def test_same_seed_same_forest():
     X, y = drawn()
-    forests = [_subset_forest.grow(X, y, 5, 2, seed).forest for seed in (0, 0, 1)]
-    assert np.array_equal(forests[0].threshold, forests[1].threshold)
-    assert np.array_equal(forests[0].inbag, forests[1].inbag)
-    assert not np.array_equal(forests[0].inbag, forests[2].inbag)
+    first, same, other = (_subset_forest.grow(X, y, 5, 2, seed).forest for seed in (0, 0, 1))
+    assert np.array_equal(first.threshold, same.threshold)
+    assert np.array_equal(first.inbag, same.inbag) and not np.array_equal(first.inbag, other.inbag)
 
 
 def test_impossible_forests_are_refused():
@@ -126,34 +124,24 @@ def test_scores_are_sums_over_the_columns_of_a_feature():
     table = metric("subset_scores")({}, data, estimator, random_state=4)
     values = table.pivot(index="importance", columns="feature", values="value")
     values = values[list(data.feature_names)]
-    seed = [estimator.random_state, *b"forest"]
-    grown = _subset_forest.grow(data.X, data.y, 8, 2, seed)
-    of_columns = len(data.y) * splitcredit.mdi(grown.forest).values
-    by_hand = [of_columns[grown.feature_of == j].sum() for j in range(5)]
-    assert values.loc["mdi_rows"].to_numpy() == pytest.approx(by_hand)
-    pg = splitcredit.penalized_gini(
-        grown.forest, grown.rows, data.y, preset="ufi", per_row=False
-    ).values
-    by_hand = [pg[grown.feature_of == j].sum() for j in range(5)]
-    assert values.loc["pg_051_inbag"].to_numpy() == pytest.approx(by_hand)
+    grown = _subset_forest.grow(data.X, data.y, 8, 2, [estimator.random_state, *b"forest"])
+    forest, rows = grown.forest, (grown.rows, data.y)
+
+    def penalized(**options):
+        return splitcredit.penalized_gini(forest, *rows, **options).values
+
     every_split = {"weights": "oob", "min_child_oob": 0, "correction": "own"}
-    pg = splitcredit.penalized_gini(
-        grown.forest, grown.rows, data.y, preset="pg_hat_10", **every_split
-    )
-    by_hand = [pg.values[grown.feature_of == j].sum() for j in range(5)]
-    assert values.loc["pg_hat_10_all_splits"].to_numpy() == pytest.approx(by_hand)
-    pg = splitcredit.penalized_gini(
-        grown.forest, grown.rows, data.y, preset="pg_051", min_child_oob=0
-    )
-    by_hand = [pg.values[grown.feature_of == j].sum() for j in range(5)]
-    assert values.loc["pg_051_all_splits"].to_numpy() == pytest.approx(by_hand)
-    children = trees.single_children_in_a_tree(grown.forest, grown.rows, data.y)
-    by_hand = [children[grown.feature_of == j].sum() for j in range(5)]
-    assert values.loc["single_children"].to_numpy() == pytest.approx(by_hand) and max(by_hand) > 0
-    others = {"pg_hat_10", "pg_hat_051", "air"}
-    all_splits = {"pg_051_all_splits", "pg_hat_10_all_splits"}
-    named = {"mdi_rows", "pg_051_inbag", "single_children", *all_splits}
-    assert set(values.index) == others | named
+    by_column = {
+        "mdi_rows": len(data.y) * splitcredit.mdi(forest).values,
+        "pg_051_inbag": penalized(preset="ufi", per_row=False),
+        "pg_hat_10_all_splits": penalized(preset="pg_hat_10", **every_split),
+        "pg_051_all_splits": penalized(preset="pg_051", min_child_oob=0),
+        "single_children": trees.single_children_in_a_tree(forest, *rows),
+    }
+    for name, of_columns in by_column.items():
+        by_hand = [of_columns[grown.feature_of == j].sum() for j in range(5)]
+        assert values.loc[name].to_numpy() == pytest.approx(by_hand) and max(by_hand) > 0
+    assert set(values.index) == {"pg_hat_10", "pg_hat_051", "air", *by_column}
 
 
 def test_a_feature_that_tells_all_has_no_shadow():

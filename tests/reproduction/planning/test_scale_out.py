@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import splitcredit
@@ -15,33 +16,23 @@ START, *CODES = ("".join(re.findall(r"```python\n(.*?)```", part, re.S)) for par
 CODE = dict(zip((part.split("\n", 1)[0] for part in SECTIONS[1:]), CODES, strict=True))
 
 
-def run(title, tmp_path, monkeypatch):
-    """The names that the code under a title leaves, and the values of all rows at once."""
+@pytest.mark.parametrize(
+    ("title", "package", "results"),
+    [
+        ("One machine, from file to file", "pyarrow", ["values.parquet", "chunks.parquet"]),
+        ("Dask", "dask.dataframe", ["values"]),
+        ("Spark", "pyspark", ["of_spark"]),
+    ],
+)
+def test_parts_have_the_values_of_the_whole(tmp_path, monkeypatch, title, package, results):
+    pytest.importorskip(package)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # it takes another python from the path
     monkeypatch.chdir(tmp_path)
     names: dict = {}
     exec(START, names)
     code = CODE[title].replace("65_536", "300").replace("forest, X)", "forest, X, chunk_rows=300)")
     exec(code, names)
-    return names, splitcredit.explain(names["forest"], names["X"]).values[:, :, 0]
-
-
-def test_batches_of_a_file_have_the_values_of_the_whole(tmp_path, monkeypatch):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    _, whole = run("One machine, from file to file", tmp_path, monkeypatch)
-    for name in ("values", "chunks"):
-        values = parquet.read_table(tmp_path / f"{name}.parquet").to_pandas()
-        assert np.array_equal(values[["a", "b", "c", "d"]], whole)
-
-
-def test_partitions_of_dask_have_the_values_of_the_whole(tmp_path, monkeypatch):
-    pytest.importorskip("dask.dataframe")
-    names, whole = run("Dask", tmp_path, monkeypatch)
-    assert np.array_equal(names["values"], whole)
-
-
-def test_batches_of_spark_have_the_values_of_the_whole(tmp_path, monkeypatch):
-    pytest.importorskip("pyspark")
-    pytest.importorskip("pyarrow")
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # it takes another python from the path
-    names, whole = run("Spark", tmp_path, monkeypatch)
-    assert np.array_equal(names["of_spark"], whole)
+    whole = splitcredit.explain(names["forest"], names["X"]).values[:, :, 0]
+    for name in results:
+        found = pd.read_parquet(name) if name.endswith(".parquet") else names[name]
+        assert np.array_equal(found[["a", "b", "c", "d"]], whole)

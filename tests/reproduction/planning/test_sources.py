@@ -23,8 +23,13 @@ KEYS = {
 def forget():
     """Digests are kept for the life of a process."""
     yield
-    for cached in (sources._digest, sources._content, sources._versions):
-        cached.cache_clear()
+    clear()
+
+
+def clear():
+    for function in vars(sources).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 @pytest.fixture
@@ -39,8 +44,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 def keys():
-    for cached in (sources._digest, sources._content, sources._versions):
-        cached.cache_clear()
+    clear()
     return {rule: sources.key(*parts) for rule, parts in KEYS.items()}
 
 
@@ -77,32 +81,22 @@ def test_an_edit_changes_the_keys_of_what_may_use_it(checkout, file, expected):
     assert {rule for rule in KEYS if before[rule] != after[rule]} == expected
 
 
-def test_a_key_does_not_depend_on_the_place_of_the_checkout(checkout):
-    copied = keys()
-    sources.ROOT = ROOT
-    assert keys() == copied
-
-
-def test_compiled_code_beside_the_sources_is_no_source(checkout):
-    """Numba keeps its files there if a user calls the library from the checkout."""
+def test_what_is_no_source_changes_no_key(checkout):
+    """Compiled code, as numba keeps it beside the sources; hashes of packages; the place."""
     before = keys()
     folder = checkout / "src" / "splitcredit" / "kernels" / "__pycache__"
     folder.mkdir()
     (folder / "nodes.nbi").write_text("compiled")
-    assert keys() == before
-
-
-def test_hashes_in_the_lock_are_no_versions(checkout):
-    before = keys()
     lock = checkout / "requirements.lock"
     lock.write_text(lock.read_text().replace("--hash=sha256:", "--hash=sha256:0"))
+    assert keys() == before
+    sources.ROOT = ROOT
     assert keys() == before
 
 
 def of_mine(**recipe):
     """Key of the models of an experiment on a data set of the user's."""
-    for cached in (sources._digest, sources._content, sources._versions):
-        cached.cache_clear()
+    clear()
     experiment = {"importances": ["saabas"], "metrics": ["global_scores"]}
     experiment["sweep"] = [{"grid": {"data": "mine", "model": "extra_trees"}}]
     flow = Workflow({"datasets": {"mine": recipe}, "experiments": {"e": experiment}})
