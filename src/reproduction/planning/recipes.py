@@ -92,9 +92,12 @@ def _optional(hints):
 @cache
 def constant(kind: str, name: str, constant_name: str, default=()):
     """What a data set, importance or metric declares by a name in capitals."""
-    is_metric = kind == "metric"
-    declared = metrics.module_of(name) if is_metric else inspect.getmodule(_FUNCTIONS[kind](name))
-    return getattr(declared, constant_name, default)
+    if kind == "metric":
+        return getattr(metrics.module_of(name), constant_name, default)
+    # A function of a family declares it itself.
+    function = _FUNCTIONS[kind](name)
+    of_module = getattr(inspect.getmodule(function), constant_name, default)
+    return getattr(function, constant_name, of_module)
 
 
 def required(kind: str, name: str) -> list[str]:
