@@ -19,4 +19,4 @@ rule check:
         "Looking for values that differ without a known cause"
     shell:
         "python -m reproduction --threads {threads} check --claims {input.claims:q}"
-        " --report {input.report:q} --whole {params.whole:q} --log {log:q} --out {output:q}"
+        " --report {input.report:q} --whole {params.whole:q} --log {log:q} --out {output:q} > /dev/null"
