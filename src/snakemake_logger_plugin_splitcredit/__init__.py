@@ -2,8 +2,9 @@
 
 A logger plugin of Snakemake, by its public interface (snakemake-interface-logger-plugins); the
 Makefile chooses it with ``--logger splitcredit``. A job that fails gets a line of its own, with the
-last line of its log and the place of it. With ``--verbose`` and in a dry run, everything appears as
-Snakemake writes it; the whole log of a run lies in .snakemake/log either way.
+last line of its log and the place of it; with ``--show-failed-logs``, whole logs. In a dry run and
+with ``--verbose``, everything appears as Snakemake writes it; the whole log of a run lies in
+.snakemake/log either way.
 """
 
 import csv
@@ -159,9 +160,14 @@ class LogHandler(LogHandlerBase):
     def _fail(self, record):
         self.has_failed = True
         self.work.end(record.jobid, False)
+        if self.common_settings.show_failed_logs:
+            self._print(self.format(record))
+            return
         log = next(iter(record.log), "")
         lines = Path(log).read_text(errors="replace").split("\n") if Path(log).is_file() else []
-        reason = next((line for line in reversed(lines) if line.strip()), "no line in its log")
+        reason = next((line for line in reversed(lines) if line.strip()), "")
+        if reason in ("", "finished"):
+            reason = "it was ended before it said why"
         self._print(f"failed: {self.names.get(record.jobid, record.rule_name)}: {reason} ({log})")
 
     def _line(self):

@@ -15,7 +15,9 @@ EXPECTED = "stage,name,jobs,seconds\nartefacts,p/long,1,90\nartefacts,p/short,1,
 def handler(tmp_path):
     table = tmp_path / "expected.csv"
     table.write_text(EXPECTED)
-    common = SimpleNamespace(stdout=False, nocolor=True, dryrun=False, verbose=False)
+    common = SimpleNamespace(
+        stdout=False, nocolor=True, dryrun=False, verbose=False, show_failed_logs=False
+    )
     handler = LogHandler(common, LogHandlerSettings(expected=table))
     handler.setFormatter(Formatter("%(message)s"))
     yield handler
@@ -53,6 +55,20 @@ def test_a_failed_job_is_one_line_with_the_reason_and_the_log(handler, capsys, t
     handler.close()
     printed = capsys.readouterr().err
     assert printed == f"failed: p/long: artefacts: ValueError: no such column ({log})\n"
+
+
+def test_a_job_that_was_ended_is_not_said_to_have_finished(handler, capsys, tmp_path):
+    """Its log may be that of an earlier run; where logs are asked for, Snakemake's words stand."""
+    log = tmp_path / "job.log"
+    log.write_text("finished\n")
+    begin(handler, 1, "p/long")
+    failed = {"event": LogEvent.JOB_ERROR, "jobid": 1, "rule_name": "artefacts", "log": [str(log)]}
+    send(handler, "ERROR", **failed)
+    handler.common_settings.show_failed_logs = True
+    send(handler, "ERROR", msg="with its logs", **failed)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"failed: p/long: it was ended before it said why ({log})"
+    assert second == "with its logs"
 
 
 def test_what_is_said_instead_of_a_run_is_shown(handler, capsys):
