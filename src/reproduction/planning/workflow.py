@@ -127,12 +127,15 @@ class Workflow:
         return [pattern.format(*batch) for pattern in patterns for batch in batches]
 
     def gathered(self, experiments):
-        """Definitions of experiments and their batches, packed, for the tables of their metrics."""
+        """Definitions of experiments and their batches, packed, for the tables of their metrics.
+
+        Sorted, as batches that are made already come in another order than those of a first run.
+        """
         return pack(
             {
                 name: {
                     "definition": self.definition(name),
-                    "batches": list(self.plan(name).batches),
+                    "batches": sorted(self.plan(name).batches),
                 }
                 for name in experiments
             }

@@ -428,3 +428,17 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp
     metric = project / "src" / "reproduction" / "metrics" / "correlations.py"
     metric.write_text(metric.read_text() + "\n# edited\n")
     assert "Nothing to be done" in snakemake(project, *arguments).stdout
+
+
+def test_what_an_artefact_gathers_is_the_same_once_its_batches_are_made(tmp_path, monkeypatch):
+    """Red if a second call makes an artefact of several batches anew."""
+    monkeypatch.chdir(tmp_path)
+    name = "lundberg2017_clustering"
+    before = Workflow({})
+    batches = before.plan(name).batches
+    assert [*batches] != sorted(batches)
+    for batch, runs in batches.items():
+        plan = tmp_path / "results" / "plans" / name / f"{batch}.json"
+        storage.write_json(plan, [run.to_json() for run in runs])
+        (tmp_path / "results" / "metrics" / name / batch).mkdir(parents=True)
+    assert Workflow({}).gathered([name]) == before.gathered([name])
