@@ -86,6 +86,10 @@ def load(
     random_state : int
         Seed of the split, of data that are drawn, and of the copies.
     """
+    if split not in ("random", "authors"):
+        raise ValueError(f"split={split!r}: expected random or authors")
+    if not 0 < test_share < 1:
+        raise ValueError(f"test_share is {test_share}: expected a number between 0 and 1")
     check(of, options)
     loader, given = datasets.loader(of), dict(options or {})
     if "random_state" in inspect.signature(loader).parameters:
