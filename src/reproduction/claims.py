@@ -141,8 +141,7 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
 
     Each rule may name a ``variant`` and ``where`` (values of the cell). Its other keys are those
     that it sets: see the section on claims of ``config/README.md``. There are also ``ceiling``, see
-    `Basis`; ``incomparable``, why the cells cannot be compared; and ``always``, for a cause that is
-    told of a value that agrees, too.
+    `Basis`; and ``incomparable``, why the cells cannot be compared.
     """
     keys = parse_cell(cell)
     merged: dict = {}
@@ -413,6 +412,6 @@ def _judged(text, row, rule, incomparable):
     found["reason"] = rule.get("reason", "")
     if incomparable:
         return {**found, "cause": incomparable, "test": ""}
-    if outcome in ("differs", "not comparable") or rule.get("always", False):
+    if outcome in ("differs", "not comparable"):
         return {**found, "cause": rule.get("cause", "")}
     return {**found, "test": ""}

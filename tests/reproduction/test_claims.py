@@ -109,7 +109,6 @@ def test_a_difference_needs_cause_test_and_range_and_a_cause_stands_only_where_o
         ("0.7", everywhere, ("differs", "why", "tests/x.py::y")),
         (None, everywhere, ("not comparable", "why", "tests/x.py::y")),
         ("0.5", everywhere, ("equal", "", "")),
-        ("0.5", everywhere | {"always": True}, ("equal", "why", "tests/x.py::y")),
     ):
         claim = judged(ours, rule)
         assert (claim["verdict"], claim["cause"], claim["test"]) == expected
