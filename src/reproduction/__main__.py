@@ -11,6 +11,7 @@ import sys
 import traceback
 
 from reproduction import cache_folder
+from reproduction.storage import TableError
 
 STAGES = {
     "kernels": "compile the kernels",
@@ -52,8 +53,7 @@ def main(arguments=None) -> int:
     try:
         module.run(job.parse_args(job_arguments))
     except Exception as error:
-        # By its name: the module of the class loads numpy, which reads the environment.
-        is_of_table = type(error).__name__ == "TableError"
+        is_of_table = isinstance(error, TableError)
         if not is_of_table:
             traceback.print_exc()
         # The report quotes the last line of the log of a job that did not finish. Behind the first

@@ -13,6 +13,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
+class TableError(ValueError):
+    """A table of the user cannot be used. The text says all: jobs end in it without a traceback."""
+
+
 @contextlib.contextmanager
 def atomic(path):
     """Yield a temporary path beside `path`, renamed onto it when the block ends without error."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reproduction import registry, seeds
+from reproduction import registry, seeds, storage
 
 # File with a function for each of several data sets -> their names.
 FAMILIES = {"scikit_learn": ("breast_cancer", "diabetes", "digits", "iris", "wine")}
@@ -85,10 +85,6 @@ def loader(name: str):
     return found if callable(found) else found.load
 
 
-class TableError(ValueError):
-    """A table of the user cannot be used. The text says all: jobs end in it without a traceback."""
-
-
 def files(recipe: dict) -> list[Path]:
     """The files that the data set of a recipe is read from, if there are any."""
     module = inspect.getmodule(loader(recipe["dataset"]))
@@ -119,7 +115,7 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
     try:
         data = load(**parameters)
     except ValueError as error:
-        raise (TableError(str(error)) if "path" in parameters else error) from None
+        raise (storage.TableError(str(error)) if "path" in parameters else error) from None
     _check_shapes(data, recipe["dataset"])
     return _permuted(data, recipe, repeat) if outcome == "permuted" else data
 
