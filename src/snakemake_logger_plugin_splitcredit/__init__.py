@@ -133,11 +133,7 @@ class LogHandler(LogHandlerBase):
             self.work.end(record.job_id, True)
         elif event == LogEvent.JOB_ERROR:
             self._fail(record)
-        elif record.levelname == "ERROR" and (
-            self.has_failed or getattr(record, "exception", None) == "RuleException"
-        ):
-            pass  # It says once more that a job failed.
-        elif event == LogEvent.SHELLCMD or record.levelname in ("WARNING", "ERROR", "CRITICAL"):
+        elif event == LogEvent.SHELLCMD or self._is_news(record):
             self._print(self.format(record))
             self.last = ""
         elif event is None and not self.work.total:
@@ -151,6 +147,13 @@ class LogHandler(LogHandlerBase):
             self._print(self.last)
         self.last = ""
         super().close()
+
+    def _is_news(self, record):
+        """Whether it is a warning, or an error that does not only repeat that a job failed."""
+        if record.levelname == "ERROR":
+            is_of_job = getattr(record, "exception", None) == "RuleException"
+            return not (self.has_failed or is_of_job)
+        return record.levelname in ("WARNING", "CRITICAL")
 
     def _begin(self, counts):
         self.work.expect({rule: n for rule, n in counts.items() if rule != "total"})

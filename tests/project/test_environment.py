@@ -99,7 +99,7 @@ def python_of(version):
     return f"#!/bin/sh\nexec {QUOTED} -c '{code}' \"$2\"\n"
 
 
-# What python3 is, variables, and the one line that is said.
+# What python3 is, the variables that are set, and the line that is printed.
 UNFIT = [
     (None, {}, "no Python 3.11 to 3.13 found"),
     # A shim without a version behind it, and versions that are too old or too new.

@@ -58,7 +58,7 @@ def test_a_failed_job_is_one_line_with_the_reason_and_the_log(handler, capsys, t
 
 
 def test_a_job_that_was_ended_is_not_said_to_have_finished(handler, capsys, tmp_path):
-    """Its log may be that of an earlier run; where logs are asked for, Snakemake's words stand."""
+    """Its log may be of an earlier run. With --show-failed-logs, Snakemake's text is printed."""
     log = tmp_path / "job.log"
     log.write_text("finished\n")
     begin(handler, 1, "p/long")

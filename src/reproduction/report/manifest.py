@@ -112,10 +112,10 @@ def _commit():
     words = ["describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=, with changes"]
     command = ["git", "-C", str(_ROOT), *words]
     try:
-        told = subprocess.run(command, text=True, capture_output=True, check=True, timeout=20)
+        described = subprocess.run(command, text=True, capture_output=True, check=True, timeout=20)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return told.stdout.strip() if (_ROOT / ".git").exists() else ""
+    return described.stdout.strip() if (_ROOT / ".git").exists() else ""
 
 
 def _processor():

@@ -15,13 +15,13 @@ class Owner:
 
 
 class Maker:
-    """Gives some arrays of 80 bytes, and counts how often it was asked."""
+    """Gives some arrays of 80 bytes, and counts how often it was n_calls."""
 
     def __init__(self, n_arrays=1):
-        self.n_arrays, self.asked = n_arrays, 0
+        self.n_arrays, self.n_calls = n_arrays, 0
 
     def __call__(self):
-        self.asked += 1
+        self.n_calls += 1
         return (((np.zeros(10),), 1) for _ in range(self.n_arrays))
 
 
@@ -31,16 +31,16 @@ def test_only_what_fits_the_bound_is_made_once(n_arrays, times):
     store, owner, make = Cache(160), Owner(), Maker(n_arrays)
     for _ in range(3):
         assert len(list(store.items(owner, "a", make))) == n_arrays
-    assert make.asked == times
+    assert make.n_calls == times
 
 
 def test_the_oldest_list_makes_room_for_the_newest():
     store, owners, makers = Cache(160), (Owner(), Owner()), [Maker() for _ in range(3)]
     for number in (0, 1, 2, 1, 2):
         store.items(owners[number % 2], number, makers[number])
-    assert [maker.asked for maker in makers] == [1, 1, 1]
+    assert [maker.n_calls for maker in makers] == [1, 1, 1]
     store.items(owners[0], 0, makers[0])
-    assert makers[0].asked == 2
+    assert makers[0].n_calls == 2
 
 
 def test_nothing_is_kept_longer_than_the_forest():
