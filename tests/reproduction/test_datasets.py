@@ -169,7 +169,7 @@ def test_a_loader_whose_arrays_do_not_fit_each_other_is_named(monkeypatch, chang
         ("iris", {"outcome": "shuffled"}, "outcome='shuffled': expected one of observed, permuted"),
         ("standardized_split", {"of": "wine", "split": "authors"}, "no split of the authors for"),
         ("standardized_split", {"of": "beer"}, "unknown data set 'beer'"),
-        ("standardized_split", {"of": "wine", "split": "autors"}, "split='autors': expected random"),
+        ("standardized_split", {"of": "wine", "split": "autors"}, "split='autors': expected"),
         ("standardized_split", {"of": "wine", "test_share": -0.2}, "test_share is -0.2: expected"),
         ("friedman", {"n_features": 4}, "n_features"),
         ("csv_file", {"path": "other.csv", "target": "y"}, r"other.csv cannot be read \(No such"),
