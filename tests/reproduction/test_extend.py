@@ -35,15 +35,19 @@ print(*(numbers.fill(text) for _, text in spoken("fisher1936")))
 """
 
 
+WRONG = [
+    ("account", "published", "publishd", "account.yaml: found: no printed .*: name artefacts"),
+    ("account", '"equal"', '"equals"', "account.yaml: found: no verdict is equals: name"),
+    ("account", "found:", "fuond:", r"account.yaml: unknown key fuond \(did you mean found\?"),
+    ("artefacts", "  statements: [s01]\n", "", "statements.csv: s01: no artefact decides it: "),
+]
+# Each of them takes seconds.
+WRONG[1:] = [pytest.param(*case, marks=pytest.mark.long) for case in WRONG[1:]]
+
+
 @pytest.mark.parametrize(
     ("file", "text", "wrong", "printed"),
-    [
-        ("account", "", "", "equal equal holds .*2 are equal to ours.* 1.46 cm long"),
-        ("account", "published", "publishd", "account.yaml: found: no printed .*: name artefacts"),
-        ("account", '"equal"', '"equals"', "account.yaml: found: no verdict is equals: name"),
-        ("account", "found:", "fuond:", r"account.yaml: unknown key fuond \(did you mean found\?"),
-        ("artefacts", "  statements: [s01]\n", "", "statements.csv: s01: no artefact decides it: "),
-    ],
+    [("account", "", "", "equal equal holds .*2 are equal to ours.* 1.46 cm long"), *WRONG],
 )
 def test_the_paper_of_the_page_is_judged_and_a_wrong_account_is_one_line(
     tmp_path, file, text, wrong, printed

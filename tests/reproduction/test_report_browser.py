@@ -127,7 +127,9 @@ def opened(tmp_path_factory):
     BROWSER is None,
     reason="Neither Chromium nor Chrome is installed; put one of them on the PATH.",
 )
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "dark", [False, pytest.param(True, marks=pytest.mark.long)], ids=["light", "dark"]
+)
 def test_the_report_is_whole_in_a_browser(opened, tmp_path, dark):
     """Red at a missing picture, an error, text that is wider than the window, or too pale."""
     options = ["--hide-scrollbars", "--window-size=1500,2000", "--virtual-time-budget=20000"]

@@ -162,6 +162,7 @@ def differing(name, variant):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("cell", "printed", "ours"), differing("table1", "described"))
 def test_another_model_has_another_error_at_equal_iterations(cell, printed, ours):
     """More than the draws do, and in the direction of the run: the authors' model, and ours."""

@@ -258,6 +258,7 @@ def share_alike(dataset, model, variant, sigma, k):
     return (np.sort(greedy, axis=1) == np.sort(shap, axis=1)).all(axis=1).mean()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("dataset", "model"), list(product(DATASETS, ("single", "bigger"))))
 def test_table2_described_models_give_other_shares_than_the_authors(dataset, model):
     """Each cell that differs: by one split of our own too, on the same side of print.
