@@ -21,6 +21,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 import numba
+from numba.core import event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +101,7 @@ class _Kernel:
     def _compile(self, arguments):
         """Compile for the types of these arguments, or load the code; a word if it takes long."""
         given = (0, *arguments) if self.parallel else arguments
-        with _notice(), _no_garbage_collection():
+        with event.install_listener("numba:compile", _Notice()), _no_garbage_collection():
             self.dispatcher.compile(tuple(map(numba.typeof, given)))
         self.is_compiled = True
 
@@ -117,32 +118,40 @@ def _no_garbage_collection():
             gc.enable()
 
 
-@contextlib.contextmanager
-def _notice():
-    """Warn, once in the life of a process, when compiling has taken long."""
-    # By processor time: on a busy machine it takes long to load what is compiled, too.
-    if _seconds_left[0] <= 0:
-        yield
-        return
-    began, timers = time.process_time(), []
+class _Notice(event.Listener):
+    """Warns, once in the life of a process, when numba has compiled for long.
 
-    def look():
-        left = _seconds_left[0] - (time.process_time() - began)
+    Numba tells of what it compiles, with functions within a function, and not of code that it
+    loads. It counts processor time, as on a busy machine little work takes long.
+    """
+
+    depth = 0
+
+    def on_start(self, event):
+        """Begin to count at the outermost function."""
+        self.depth += 1
+        if self.depth == 1 and _seconds_left[0] > 0:
+            self.began = time.process_time()
+            self._look_after(_seconds_left[0])
+
+    def on_end(self, event):
+        """Take off what this function took."""
+        self.depth -= 1
+        if self.depth == 0 and _seconds_left[0] > 0:
+            self.timer.cancel()
+            _seconds_left[0] -= time.process_time() - self.began
+
+    def _look_after(self, seconds):
+        self.timer = Timer(seconds, self._look)
+        self.timer.daemon = True
+        self.timer.start()
+
+    def _look(self):
+        left = _seconds_left[0] - (time.process_time() - self.began)
         if left <= 0:
             _say()
-            return
-        timers.append(Timer(left, look))
-        timers[-1].daemon = True
-        timers[-1].start()
-
-    timers.append(Timer(_seconds_left[0], look))
-    timers[-1].daemon = True
-    timers[-1].start()
-    try:
-        yield
-    finally:
-        timers[-1].cancel()
-        _seconds_left[0] -= time.process_time() - began
+        else:
+            self._look_after(left)
 
 
 def say_nothing() -> None:
