@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from splitcredit.kernels.results import Whole
+from splitcredit.kernels.tree_shap.explain import chosen
 from splitcredit.measures import _library_values, module_of
 from splitcredit.models import _chunks, rescaling
 from splitcredit.models.opened import Opened
@@ -111,6 +112,9 @@ def _parameters(opened, method, parameters) -> dict:
         parameters["groups"] = feature_groups.listed(parameters["groups"])
     if opened.background is not None:
         parameters["background"] = opened.background
+    if method == "tree_shap":  # by all rows: each chunk takes the same algorithm
+        algorithm = parameters.get("algorithm", "auto")
+        parameters["algorithm"] = chosen(forest, opened.rows.shape[0], algorithm)
     if not getattr(module_of(method), "ADDS_UP", False) or opened.offset[0] is None:
         return parameters
     what = opened.offset[1]

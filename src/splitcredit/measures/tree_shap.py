@@ -40,8 +40,9 @@ def tree_shap(
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
     algorithm : {"auto", "blocks", "tables", "rows"}
-        All are exact; they differ in time. ``"auto"`` takes ``"tables"`` for shallow trees, else
-        ``"rows"`` for few rows and ``"blocks"`` for more, which give the same bytes.
+        All are exact; they differ in time, and "tables" in rounding. ``"auto"`` takes them for
+        trees of depth at most 5, and up to 8 for so many rows that they cost less; else ``"rows"``
+        for few rows and ``"blocks"`` for more.
     groups : dict of str to list of str or int, optional
         Features that become known together, by name or index, such as the columns of a one-hot
         encoding: each group is one player of the Shapley value, and so is each feature in none.

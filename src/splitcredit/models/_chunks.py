@@ -11,7 +11,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from splitcredit.kernels.tree_shap import outcome_tables
 from splitcredit.models.formats.containers import rows_in, with_offset
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Attribution
@@ -34,7 +33,7 @@ def chunk_rows(forest, method: str, parameters=MappingProxyType({})) -> int:
     if parameters.get("model_output", "raw") != "raw" and forest.n_outputs > 1:
         return _PLAYED  # by sampling
     rows = min(_ROWS, max(_FEWEST, _PAIRS // forest.n_nodes))
-    if method == "tree_shap" and outcome_tables.pays(forest):
+    if parameters.get("algorithm") == "tables":
         rows = _ROWS  # tables of large forests are made for each chunk
     return max(1, min(rows, _NUMBERS // (forest.n_features * forest.n_outputs)))
 

@@ -122,14 +122,25 @@ def test_tree_shap_equals_shap(name):
 
 
 def test_algorithms_are_chosen_by_the_forest_and_refused_where_they_do_not_fit():
-    """What a row gets does not depend on the number of rows."""
-    shallow = random_forest(0, n_trees=5, depth=3)
-    assert [kernel._choose(shallow, n) for n in (1, 10**6)] == ["tables"] * 2
-    assert [kernel._choose(DEEP, n) for n in (1, 10**6)] == ["rows", "blocks"]
+    shallow, between = (random_forest(0, n_trees=5, depth=depth) for depth in (3, 7))
+    n_rows = 1, 10**3, 10**5
+    assert [kernel.chosen(shallow, n) for n in n_rows] == ["tables"] * 3
+    assert [kernel.chosen(between, n) for n in n_rows] == ["rows", "blocks", "tables"]
+    assert [kernel.chosen(DEEP, n) for n in n_rows] == ["rows", "blocks", "blocks"]
     with pytest.raises(ValueError, match="available are 'auto', 'blocks', 'tables', 'rows'"):
         splitcredit.tree_shap(DEEP, np.zeros((1, 20)), algorithm="quick")
     with pytest.raises(ValueError, match="depth at most 8, and this forest has one of depth 45"):
         splitcredit.tree_shap(DEEP, np.zeros((1, 20)), algorithm="tables")
+
+
+def test_chunks_take_the_algorithm_of_all_rows():
+    """Red if the rows of a chunk choose: a few of them would be too few for tables."""
+    forest = random_forest(0, n_trees=2, depth=7)
+    X = np.random.default_rng(0).random((10_000, forest.n_features))
+    whole = explain(forest, X).values
+    pieces = [piece.values for piece in splitcredit.explain_chunks(forest, X, chunk_rows=999)]
+    assert np.concatenate(pieces).tobytes() == whole.tobytes()
+    assert explain(forest, X[:9]).values.tobytes() != whole[:9].tobytes()
 
 
 @pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])

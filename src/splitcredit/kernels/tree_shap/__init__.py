@@ -42,9 +42,9 @@ The first child of a node is the one below which more outputs vary. It is visite
   in the form that becomes vector instructions. `transposed` copies the rows of tables to columns of
   a block, and results back, through the caches. `blocks` and `lanes` are the base of everything
   here; `rows` repeats their operations in the same order, so a row gets the same bytes.
-- `outcome_tables` cuts shallow trees into groups of at most 8 splits and computes the attributions
-  of each group once for every combination of outcomes of its splits. A row then costs one look-up
-  for each group. On shallow trees with many rows it takes a fraction of the time of `blocks`. It is
+- `outcome_tables` cuts trees of depth at most 8 into groups of at most 8 splits, and computes the
+  attributions of each group once for every combination of outcomes of its splits. A row then costs
+  one look-up for each group. With many rows it takes a fraction of the time of `blocks`. It is
   chosen only where a count of the operations says that it pays. `split_groups` does the cutting;
   `group_tables` has the form of the tables, which interactions share, and the look-up.
 - `oob` is the traversal of `blocks` with each tree explaining only its in-bag or only its

@@ -36,6 +36,7 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
     """Path-dependent TreeSHAP for all outputs, float64 (n_samples, n_features, len(outputs))."""
     outputs = np.arange(forest.n_outputs) if outputs is None else np.asarray(outputs, np.int64)
     rows, shape = np.arange(len(X)), (len(X), forest.n_features, len(outputs))
+    algorithm = chosen(forest, len(X), algorithm)
     if _leaves_out_last(forest, outputs):
         most = _attribute(forest, X, outputs[:-1], rows, algorithm)
         return _with_dependent(most, results.zeros(shape))
@@ -44,6 +45,7 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
 
 def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
     """Path-dependent TreeSHAP for output ``output[i]`` of row i, (n_samples, n_features)."""
+    algorithm = chosen(forest, len(X), algorithm)
     if forest.n_outputs == 2 and outputs_add_up(forest):
         first = _attribute(forest, X, np.zeros(1, np.int64), np.arange(len(X)), algorithm)[:, :, 0]
         return np.where(output[:, None] == 0, first, -first)
@@ -98,16 +100,18 @@ def _attribute(forest, X, outputs, rows, algorithm, out=None):
     # One type for the compiled code; float32 and their thresholds lose nothing. What has this type
     # is not copied: the view alone cannot be written to.
     (X,) = as_readonly(np.asarray(X, np.float64))
-    chosen = _choose(forest, len(rows)) if algorithm == "auto" else algorithm
-    _ATTRIBUTE[chosen](forest, outputs, X, rows, out)
+    _ATTRIBUTE[algorithm](forest, outputs, X, rows, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
 
 
-def _choose(forest, n_rows):
-    """The algorithm that costs least; what a row gets does not depend on the rows beside it."""
-    # "blocks" and "rows" give a row the same bytes, and the trees alone choose "tables".
-    if outcome_tables.pays(forest):
+def chosen(forest, n_rows, algorithm="auto") -> str:
+    """The algorithm that costs least for so many rows, unless one is given."""
+    if algorithm != "auto":
+        return algorithm
+    # "blocks" and "rows" give a row the same bytes. "tables" do not, so a call that takes its rows
+    # in chunks chooses once for all of them.
+    if outcome_tables.pays(forest, n_rows):
         return "tables"
     return "rows" if n_rows <= FEW_ROWS else "blocks"

@@ -20,7 +20,7 @@ from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 from splitcredit.kernels.tree_shap.transposed import flattened, take_rows
 
 # Fewest and most rows in one block, one thread's work, and numbers that stay in the caches.
-FEWEST, MOST, IN_CACHE = 64, 256, 1 << 12
+FEWEST, MOST, IN_CACHE = 128, 256, 1 << 12
 
 
 class Tables(NamedTuple):

@@ -1,4 +1,4 @@
-"""Path-dependent TreeSHAP by tables over the outcomes of splits, for shallow trees and many rows.
+"""Path-dependent TreeSHAP by tables over the outcomes of splits, for many rows.
 
 Attributions are linear in the values of the leaves. So a tree is cut into groups of leaves, each
 with the splits that lead to them, at most `BITS`; the attributions of a group are a function of the
@@ -24,24 +24,26 @@ from splitcredit.kernels.tree_shap.group_tables import (
     empty_tables,
     room_of,
 )
+from splitcredit.kernels.tree_shap.lanes import TRIPLE
 from splitcredit.kernels.tree_shap.layout import layout_of
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 
 # Numbers in the tables made at a time: 64 MB.
 CHUNK = 1 << 23
-# Nanoseconds: quadrature of one node for a row, three points; one split of one row of a table; one
-# split and one number of a table for a row. They choose between algorithms that round differently,
-# so a quicker look-up is no reason to change them.
-_NODE, _FILL, _SPLIT, _NUMBER = 2.5, 8.0, 0.25, 0.6
-# Depth up to which tables are taken of their own accord, and the rows for which they must pay.
-SHALLOW, MANY = 5, 2000
+# Nanoseconds: quadrature of one node for a row, at all and for three points; one split of one row
+# of a table; one split and one number of a table for a row. They choose between algorithms that
+# round differently, so a gain of some per cent is no reason to change them.
+_NODE, _THREE, _FILL, _SPLIT, _NUMBER = 1.0, 1.5, 8.0, 0.25, 0.6
+# Up to this depth the trees alone choose, as for so many rows: a row gets the same bytes with any
+# others. Tables of deeper trees take longer to make, and with fewer rows they never pay.
+SHALLOW, MANY, FEWEST = 5, 2000, 500
 # Trees that are cut to see what tables would cost.
 SAMPLE = 16
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
     """Write attributions to `out`, which holds zeros."""
-    if not pays(forest) and _depth(forest, BITS) > BITS:
+    if _depth(forest, BITS) > BITS:
         raise ValueError(
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
@@ -58,24 +60,35 @@ def _make(forest, outputs):
         yield Tables(groups.splits, groups.n_splits, *_tables(groups))
 
 
-@cached_per_forest
-def pays(forest) -> bool:
-    """Whether tables cost less than quadrature for `MANY` rows, by the measured constants."""
-    # Shallow trees have few nodes, which takes no look at the nodes.
-    if forest.n_nodes >= (2 << SHALLOW) * forest.n_trees or _depth(forest, SHALLOW) > SHALLOW:
+def pays(forest, n_rows=0) -> bool:
+    """Whether tables cost less than quadrature, by the measured constants."""
+    if _depth(forest, SHALLOW) <= SHALLOW:
+        n_rows = MANY
+    if n_rows < FEWEST or _depth(forest, BITS) > BITS:
         return False
+    fill, look, walk = _costs(forest)
+    return fill + n_rows * look < n_rows * walk
+
+
+@cached_per_forest
+def _costs(forest):
+    """Nanoseconds to make the tables of some trees; to look into them for a row; by quadrature."""
     offsets = forest.tree_offsets[: SAMPLE + 1]
     groups = groups_of(cached_nodes(forest), forest.value[: offsets[-1], :1].copy(), offsets)
     outcomes = np.left_shift(1, groups.n_splits.astype(np.int64))
     fill = _FILL * (outcomes * groups.n_splits).sum()
     look = _SPLIT * groups.n_splits.sum() + _NUMBER * groups.n_features.sum()
-    walk = _NODE * np.count_nonzero(forest.feature[: offsets[-1]] >= 0)
-    return bool(fill + MANY * look < MANY * walk)
+    threes = math.ceil(min(_depth(forest, BITS), forest.n_features) / (2 * TRIPLE))
+    walk = (_NODE + _THREE * threes) * np.count_nonzero(forest.feature[: offsets[-1]] >= 0)
+    return fill, look, walk
 
 
 @cached_per_forest
 def _depth(forest, most=math.inf):
     """Most splits on a path, or ``most + 1``; no kernel, which would have to be compiled."""
+    # Shallow trees have few nodes, which takes no look at the nodes.
+    if most < math.inf and forest.n_nodes >= (2 << most) * forest.n_trees:
+        return most + 1
     level, depth = forest.tree_offsets[:-1], -1
     while len(level) and depth <= most:
         inner = level[forest.feature[level] >= 0]
