@@ -49,6 +49,7 @@ def kind_of(name: str) -> str:
     return "explain" if is_of_rows else "importance"
 
 
+@cache
 def module_of(name: str):
     """The module of one method; ValueError lists what there is."""
     if name not in names():

@@ -40,8 +40,8 @@ def explained(
         method, opened, step, parameters, value_dtype, check_additivity, progress, whole
     )
     joined = _chunks.joined(pieces, n_samples, whole)
-    joined = _with_rows(joined, opened.forest, opened.index, opened.rows, opened.source)
-    return replace(joined, unit=_unit(method, opened))
+    unit = _unit(method, opened)
+    return _with_rows(joined, opened.forest, opened.index, opened.rows, opened.source, unit)
 
 
 def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity, progress):
@@ -162,12 +162,12 @@ def _unit(method, opened) -> str:
     return opened.unit if in_its_units else ""
 
 
-def _with_rows(attribution, forest, labels, table, source):
+def _with_rows(attribution, forest, labels, table, source, unit):
     """An attribution with its rows as the trees see them; those of groups of features have none."""
     if attribution.feature_names != forest.feature_names:
-        return replace(attribution, index=labels)
+        return replace(attribution, index=labels, unit=unit)
     data = dense(forest.in_order(table), forest.absent)
-    return replace(attribution, index=labels, data=data, source=source)
+    return replace(attribution, index=labels, data=data, source=source, unit=unit)
 
 
 def _each_with_rows(pieces, opened, unit):
@@ -177,7 +177,7 @@ def _each_with_rows(pieces, opened, unit):
         rows = slice(start, start + len(piece.values))
         own = None if source is None else replace(source, rows=rows_at(source.rows, rows))
         index, table = None if labels is None else labels[rows], rows_at(opened.rows, rows)
-        yield _with_rows(replace(piece, unit=unit), opened.forest, index, table, own)
+        yield _with_rows(piece, opened.forest, index, table, own, unit)
         start = rows.stop
 
 
