@@ -796,6 +796,7 @@ def changed(kind, name, change):
 
 SHARP = changed(RandomForestClassifier, "predict_proba", np.round)(5, max_depth=2)
 OTHER_CLASS = changed(RandomForestClassifier, "predict", lambda label: 1 - label)(5)
+WORDS = changed(RandomForestClassifier, "predict", lambda label: label.astype("U"))(5)
 BOOSTING = changed(ensemble.GradientBoostingRegressor, "predict", lambda y: y.clip(9))
 XGBOOST = changed(xgboost.XGBRegressor, "predict", lambda y: 2 * y)
 SCORE = changed(ensemble.HistGradientBoostingClassifier, "decision_function", np.exp)
@@ -841,7 +842,9 @@ def test_a_subclass_that_predicts_the_same_or_fails_is_explained(data):
     for change in (np.float32, lambda y: {}["no"]):
         model = changed(RandomForestRegressor, "predict", change)(3).fit(X, y)
         assert sc.explain(model, X).values.any()
-    # Its fractions are those of the trees.
+    # Its fractions are those of the trees, and words in place of numbers are no other class.
+    WORDS.fit(X, (y > 0).astype(int))
+    assert sc.explain(WORDS, X, output="predicted").values.any()
     assert sc.tree_shap(OTHER_CLASS.fit(X, (y > 0).astype(int)), X, dtype="float32").values.any()
 
 
