@@ -3,11 +3,11 @@
     python tools/mutants.py [--number N] [--seed SEED] [--all] [PLACE ...]
 
 A comparison, an operator, a number or a condition is changed, or a statement dropped. The seed
-draws the places, as many in each folder. The tests of a module (`TESTS`) run in a copy of the
-project. A change is seen, too, if they crash or take `PATIENCE` times as long as without it, and
-`COMPILING` seconds more. What stays unseen is printed; whether it changes a value is for the reader
-to judge: `mutants_without_effect.txt` lists those that do not, with the reason. Exit status 1 if
-less than 95 % of the others are seen.
+draws the places, as many in each folder. The tests of a package run in a copy of the project, those
+of the folder first. A change is seen, too, if they crash or take `PATIENCE` times as long as
+without it, and `COMPILING` seconds more. What stays unseen is printed; whether it changes a value
+is for the reader to judge: `mutants_without_effect.txt` lists those that do not, with the reason.
+Exit status 1 if less than 95 % of the others are seen.
 
 Tools for this do not fit: mutmut 3 leaves out decorated functions, which all kernels are, and
 cosmic-ray has one list of tests for all modules and draws no sample.
@@ -35,47 +35,6 @@ from reproduction.cache_folder import digest
 SOURCES = ROOT / "src"
 PLACES = [f"splitcredit/{name}" for name in ("kernels", "models", "prediction_gap", "measures")]
 PLACES += ["reproduction/metrics"]
-# The beginning of a path without `splitcredit`, and the files of tests that watch it: first match.
-TESTS = {
-    "kernels/(error_free|readers)": "readers convert_lightgbm convert_xgboost prediction_gap",
-    "kernels/(compiled|cache|results)": "first_call cache chunks",
-    "kernels/interventional": "kernels tree_shap rescaled categories attribution",
-    "kernels/walks/(sage|background)": "sage softmax",
-    "kernels/walks/(mda|oob|mdi)": "oob_rows oob mdi training_data",
-    "kernels/walks": "kernels saabas attribution forest",
-    "kernels/tree_shap": "kernels tree_shap oob_rows attribution",
-    "kernels/interactions": "kernels interactions",
-    "kernels/prediction_gap/(sampling|restr)": "prediction_gap_sampling",
-    "kernels/prediction_gap/single": "single_precision",
-    "kernels/prediction_gap": "prediction_gap prediction_gap_limits",
-    "kernels": "means mdi saabas tree_shap forest prediction_gap oob oob_rows",
-    "(measures/sage|models/pred)": "sage oob_rows library_importances attribution softmax",
-    "measures/_coalitions": "softmax sage",
-    "(measures/tree_shap|models/resc)": "softmax rescaled units tree_shap",
-    "measures/pg2_greedy": "score_metrics single_precision api",
-    "measures/permutation": "library_importances attribution oob_rows",
-    "measures": "training_data mdi oob_rows oob library_importances attribution saabas",
-    "prediction_gap/bounds": "bounds score_metrics",
-    "prediction_gap/sampling": "prediction_gap_sampling feature_removal categories api",
-    "prediction_gap/(randomizing|retraining)": "feature_removal trust unwrap categories api",
-    "prediction_gap": "prediction_gap prediction_gap_limits bounds missing_drawn single_precision",
-    "models/formats/(xgboost|_ubjson)": "convert_xgboost damaged_models former_releases units",
-    "models/formats/(light|gpb)": "convert_lightgbm damaged_models convert_boosting categories",
-    "models/formats/catboost": "convert_catboost damaged_models former_releases",
-    "models/formats/_?(sklearn|means|ngboost)": "means convert_sklearn damaged_models explainer",
-    "models/formats/own": "api",
-    "models/training": "training_data oob_rows oob library_importances",
-    "models/(_chunks|opened)": "chunks kept_rows unwrap units",
-    "models/(forest|categories)": "forest categories convert_lightgbm convert_xgboost",
-    "models": "units damaged_models kept_rows convert_boosting convert_lightgbm unwrap",
-    "reproduction/metrics/cluster": "clustering lundberg2017_properties",
-    "reproduction/metrics/(agree|sampl)": "gajewski2025_sampling agreement",
-    "reproduction/metrics/.*subset": "subset_forest score_metrics loecher2022_exact",
-    "reproduction/metrics/trees": "score_metrics gajewski2025_metrics loecher2022_exact trust",
-    "reproduction/metrics/.*scores": "score_metrics loecher2022 trust sweep",
-    "reproduction/metrics/correl": "score_metrics sutera2021",
-    "reproduction/metrics": "score_metrics gajewski2025_metrics feature_removal trust",
-}
 LEFT_OUT = ("__init__.py",)
 PATIENCE, COMPILING, MEMORY = 3, 300, 8 << 30
 EACH_OTHER = "Lt LtE, Gt GtE, Eq NotEq, Is IsNot, In NotIn, Add Sub, Div Mult, And Or, BitAnd BitOr"
@@ -193,8 +152,8 @@ class Project:
 
     def sees(self, path, begin, end, text):
         """Whether the tests of a module turn red if its bytes from begin to end are these."""
-        name = str(path.relative_to(SOURCES)).removeprefix("splitcredit/")
-        tests = next(names for begins, names in TESTS.items() if re.match(begins, name))
+        package, folder = path.relative_to(SOURCES).parts[:2]
+        tests = f"tests/{package}/{folder}", f"tests/{package}"
         if tests not in self.seconds:
             start = time.monotonic()
             if not self.passes(tests, "whole"):
@@ -226,12 +185,11 @@ class Project:
 
     def passes(self, tests, compiled, seconds=None):
         """Whether tests are green; the machine code lies in a folder."""
-        files = [next((self.root / "tests").rglob(f"test_{name}.py")) for name in tests.split()]
-        options = ["-xq", "-n", "0", "-p", "no:cacheprovider", "-m", "not long"]
+        options = ["-xq", "-n", "auto", "-p", "no:cacheprovider", "-m", "not long"]
         places = {"PYTHONPATH": self.root / "src", "NUMBA_CACHE_DIR": self.scratch / compiled}
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "pytest", *options, *files],
+                [sys.executable, "-m", "pytest", *options, *tests],
                 cwd=self.root,
                 env=os.environ | places | {"PYTHONDONTWRITEBYTECODE": "1"},
                 capture_output=True,

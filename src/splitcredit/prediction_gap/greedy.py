@@ -12,7 +12,7 @@ from splitcredit.kernels.prediction_gap import single_precision
 from splitcredit.prediction_gap.exact_gap import CHUNK, problem_and_rows, refuse_nan, report_share
 from splitcredit.prediction_gap.perturbations import Normal
 from splitcredit.prediction_gap.rankings import Rankings
-from splitcredit.rows.tables import check_choice, check_whole
+from splitcredit.rows.tables import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,8 +100,6 @@ def greedy_ranking(
     problem, table = problem_and_rows(model, X, perturbation, scale, output)
     n, d = len(table), problem.forest.n_features
     order, perturbed = _checked_order(ties, d), np.ones((n, d), np.bool_)
-    if top is not None:
-        check_whole("top", top, 1)
     top = d if top is None else min(int(top), d)
     done = done or (lambda rows: None)
     if arithmetic == "single":

@@ -66,6 +66,7 @@ def test_splits_and_decreases_by_depth_are_means_over_the_trees():
     table = metric("mdi_by_depth")({}, grow(trees, 3), data())
     splits = table.pivot(index="depth", columns="feature", values="splits")
     values = table.pivot(index="depth", columns="feature", values="value")
+    assert splits.index.tolist() == [0, 1]
     assert splits.to_numpy().tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 0.5]]
     # (8 - 4 0.5 - 4 0.25 + 8 0.75 - 4 0.5) / 2, and 4 0.5 / 2.
     assert values.to_numpy().tolist() == [[4.5, 0.0, 0.0], [0.0, 0.0, 1.0]]

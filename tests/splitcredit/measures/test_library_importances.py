@@ -98,6 +98,7 @@ def test_permutation_takes_what_that_of_scikit_learn_takes(options):
     theirs = options | ({"scoring": "f1"} if "scoring" in options else {})
     expected = permutation_importance(model, X, Y > 0, random_state=0, **theirs)
     assert found.values.tobytes() == expected.importances_mean.tobytes()
+    assert found.parameters.get("weighted", False) == ("sample_weight" in options)
     json.dumps(found.parameters)
     if "scoring" not in options:
         of_forest = splitcredit.permutation(to_forest(model), X, Y > 0, **options).values

@@ -15,6 +15,8 @@ from xgboost import DMatrix, XGBClassifier, XGBRegressor, train
 
 import splitcredit
 from forests import whole_numbers
+from splitcredit import measures
+from splitcredit.measures._methods import parameters_of
 
 X, COUNTS = whole_numbers("classes", 60, 4, 5)
 TWO, THREE = COUNTS % 2, COUNTS % 3
@@ -72,6 +74,12 @@ def test_a_method_that_the_table_says_serves_a_model_does(name):
         assert str(caught.value) == why, method.name
     assert [why or None for why in table.to_frame()["why_not"]] == list(table.why_not.values())
     assert all(why is None or f"no: {why}" in repr(table) for why in table.why_not.values())
+
+
+def test_a_seed_is_0_where_none_is_given():
+    taken = {name: parameters_of(getattr(splitcredit, name, print)) for name in measures.names()}
+    seeds = {name: of["random_state"].default for name, of in taken.items() if "random_state" in of}
+    assert seeds.keys() > {"mda", "sage"} and set(seeds.values()) == {0}
 
 
 def test_what_serves_which_model():

@@ -60,6 +60,18 @@ def test_ufi_equals_its_twin(name):
     assert twins.largest_error(values, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
 
 
+@pytest.mark.parametrize("name", ["two classes", "three names", "trees of one class"])
+def test_presets_of_penalized_gini_are_the_measures_that_they_are_named_after(name):
+    forest, X, y = case(name)
+    for preset in ("mdi_oob", "mdi_inbag", "ufi"):
+        found = splitcredit.penalized_gini(forest, X, y, preset=preset)
+        if preset == "ufi":
+            expected = splitcredit.ufi(forest, X, y)
+        else:
+            expected = splitcredit.mdi_oob(forest, X, y, rows=preset.removeprefix("mdi_"))
+        assert twins.largest_error(found.values, expected.values) <= twins.ROUNDING, preset
+
+
 @pytest.mark.parametrize("divide_by", ["rows", "targets"])
 @pytest.mark.parametrize("rows", ["oob", "inbag"])
 @pytest.mark.parametrize("name", CASES)
