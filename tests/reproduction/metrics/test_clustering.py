@@ -67,6 +67,10 @@ def test_standardized_features_count_what_is_missing_as_the_mean():
     assert clusterings.standardized(X) == pytest.approx(np.array(expected) / [1.5**0.5, 1, 1])
 
 
+def test_curves_are_kept_at_ten_numbers_of_groups_a_decade():
+    assert list(clusterings.GROUPS) == np.unique((10 ** (np.arange(31) / 10)).round()).tolist()
+
+
 def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):
     without = metric("clustering_r2")({}, rows, groups=[1])
     assert set(without["clustered"]) == {"unsupervised", "random_features", "random_labels"}

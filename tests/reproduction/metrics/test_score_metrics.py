@@ -8,8 +8,10 @@ import pytest
 from scipy import stats
 
 from forests import grow, leaf, split
+from reproduction import metrics
 from reproduction.datasets import Dataset
 from reproduction.metrics import metric, sampling_error
+from reproduction.planning.recipes import taken
 from splitcredit import Attribution, faithfulness
 from splitcredit.measures import pg2_greedy
 from splitcredit.prediction_gap.bounds import largest_pgi2
@@ -223,6 +225,12 @@ def test_bad_requests_are_named(pair, arguments, message):
     pair["many"] = Attribution(np.zeros((40, 6, 2)), [0, 0], list("abcdef"), ["a", "b"], "many")
     with pytest.raises(ValueError, match=message):
         metric("row_correlation")(pair, **arguments)
+
+
+def test_a_seed_is_0_where_none_is_given():
+    """Of all metrics that draw; published settings do not name it."""
+    seeds = {name: taken("metric", name).get("random_state") for name in metrics.available()}
+    assert {seed.default for seed in seeds.values() if seed} == {0}
 
 
 def test_an_unknown_metric_is_named():
