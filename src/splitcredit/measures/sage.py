@@ -37,6 +37,8 @@ BACKGROUND = 512
 PORTION = 16
 # Permutations after which sampling gives up; only features of equal importance need that many.
 MOST = 1 << 20
+# The share where none is given, and the steps of an imputer after which sampling then gives up.
+THRESHOLD, WORK = 0.025, 5 << 28
 # Features beyond which all subsets are too many.
 MOST_FEATURES = 15
 # Pairs of a row and a coalition given to the imputer at once; bounds memory, not the result.
@@ -55,7 +57,7 @@ def sage(
     background: ArrayLike | None = None,
     imputer: Literal["marginal", "conditional"] = "marginal",
     algorithm: Literal["sampled", "exact"] = "sampled",
-    threshold: Annotated[float, "> 0, < 1"] = 0.025,
+    threshold: Annotated[float, "> 0, < 1"] | None = None,
     n_permutations: Annotated[int, ">= 2"] | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
     check_additivity: bool = True,
@@ -86,10 +88,11 @@ def sage(
     algorithm : {"sampled", "exact"}
         Permutations of the features, each for one row, drawn until the standard errors are small;
         or the enumeration of all subsets, for at most 15 features.
-    threshold : float
+    threshold : float, optional
         Sampling stops when the largest standard error is at most this share of the distance
         between the largest and the smallest value, of a single feature between its value and 0. It
-        is looked at every 512 permutations.
+        is looked at every 512 permutations. By default 0.025, or after some twenty seconds of work,
+        counted in steps and not by a clock; a warning then says which share was reached.
     n_permutations : int, optional
         Permutations to sample, whatever the standard errors; not for the exact algorithm.
     random_state : int
@@ -112,7 +115,8 @@ def sage(
     Warns
     -----
     UserWarning
-        If 2**20 permutations are not enough for `threshold`.
+        If the standard errors are larger than `threshold` after 2**20 permutations, or after the
+        work of the default.
 
     Notes
     -----
@@ -156,12 +160,17 @@ def sage(
         values, n_permutations = _exact(imputed, losses, len(X), p, progress), 0
         error = np.zeros(p)  # of the permutations, as below
     else:
+        limit = n_permutations or MOST
+        if threshold is None:
+            threshold = THRESHOLD
+            limit = n_permutations or max(ROUND, min(MOST, WORK // imputed.steps_of_order))
         _check_sampling(threshold, n_permutations, random_state)
+        wanted = threshold if n_permutations is None else None
         rng = np.random.default_rng(random_state)
         remedy = "fewer rows as background, or a larger threshold, take less"
         with progress_bar.bar(n_permutations, progress, "permutations", remedy) as done:
             values, error, n_permutations = _sampled(
-                imputed, losses, len(X), p, threshold, n_permutations, rng, done
+                imputed, losses, len(X), p, wanted, limit, rng, done
             )
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
     if not np.isfinite(values).all():
@@ -205,10 +214,12 @@ def _exact(imputed, losses, n, p, progress):
     return shapley_values(worth)
 
 
-def _sampled(imputed, losses, n, p, threshold, n_permutations, rng, done):
-    """Mean and standard error of the gains over random permutations, and how many there were."""
-    limit = expected = n_permutations or MOST
-    count, mean, squares = 0, np.zeros(p), np.zeros(p)
+def _sampled(imputed, losses, n, p, threshold, limit, rng, done):
+    """Mean and standard error of the gains over random permutations, and how many there were.
+
+    There are at most `limit`, and as many without a threshold.
+    """
+    expected, count, mean, squares = limit, 0, np.zeros(p), np.zeros(p)
     while count < limit:
         # Always a whole round, so that more permutations begin with the same ones.
         rows = rng.integers(n, size=ROUND)
@@ -218,9 +229,10 @@ def _sampled(imputed, losses, n, p, threshold, n_permutations, rng, done):
         for a in range(0, n_taken, PORTION):
             part = slice(a, min(a + PORTION, n_taken))
             gains[part] = _gains(imputed, losses, rows[part], ranks[part])
-            if n_permutations is None and count == 0:
+            if threshold is not None and count == 0:
                 spread = gains[: part.stop].std(axis=0, ddof=1) / np.sqrt(part.stop)
-                expected = _needed(part.stop, gains[: part.stop].mean(axis=0), spread, threshold)
+                needed = _needed(part.stop, gains[: part.stop].mean(axis=0), spread, threshold)
+                expected = min(needed, limit)
             done(part.stop - a, expected)
         # Means and sums of squares of two samples, pooled (Chan et al. 1979).
         shift = gains.mean(axis=0) - mean
@@ -229,16 +241,17 @@ def _sampled(imputed, losses, n, p, threshold, n_permutations, rng, done):
         count += n_taken
         mean += shift * (n_taken / count)
         error = np.sqrt(squares / (count - 1) / count)
-        if n_permutations is None:
+        if threshold is not None:
             if error.max() <= threshold * _spread(mean):
                 break
-            expected = _needed(count, mean, error, threshold)
+            expected = min(_needed(count, mean, error, threshold), limit)
     else:
-        if n_permutations is None:
+        if threshold is not None:
+            more = "pass threshold, which takes as long as it needs" if limit < MOST else ""
             warnings.warn(
                 f"SAGE stopped after {count} permutations with a standard error of "
-                f"{error.max():.2g} on values that differ by {_spread(mean):.2g}: raise threshold, "
-                'or use algorithm="exact"',
+                f"{error.max():.2g} on values that differ by {_spread(mean):.2g}: "
+                f'{more or "raise threshold"}, or use algorithm="exact"',
                 stacklevel=3,
             )
     return mean, error, count

@@ -273,6 +273,22 @@ def test_features_of_equal_importance_end_in_a_warning(monkeypatch):
         sage_of(forest, X, [0, 0, 0, 12])
 
 
+def test_the_default_ends_by_its_work_and_says_the_error_that_it_reached(monkeypatch):
+    """A given threshold is reached, whatever it costs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 9))
+    y = X[:, 0] + rng.normal(size=200)
+    model = RandomForestRegressor(20, random_state=0).fit(X[:100], y[:100])
+    X, y = X[100:], y[100:]
+    monkeypatch.setattr(sage_method, "WORK", 1)
+    with pytest.warns(UserWarning, match=r"after 512 permutations .* pass threshold, which takes"):
+        short = sage_of(model, X, y)
+    assert short.parameters["n_permutations"] == 512 and short.parameters["threshold"] == 0.025
+    assert short.standard_error.max() > 0.025 * np.ptp(short.values)
+    longer = sage_of(model, X, y, threshold=0.025)
+    assert longer.standard_error.max() <= 0.025 * np.ptp(longer.values)
+
+
 @pytest.mark.parametrize("loss", ["cross entropy", "mse"])
 def test_gains_of_the_same_draws_equal_those_of_sage_importance(loss):
     """To rounding, and to the 1e-12 by which it lowers probabilities of 1."""

@@ -67,6 +67,10 @@ class BackgroundMasks:
         if link != RAW:
             at_once = min(at_once, SUMS // (BITS * (forest.n_features + 2) * forest.n_outputs))
         rows = BITS * max(1, at_once)
+        # Nodes for each word of rows, and sums of each row, of which a function is taken.
+        n_sums = forest.n_trees + (forest.n_features + 1) * self.n_outputs
+        n_rows = 0 if link == RAW else len(background)
+        self.steps_of_order = n_inner * n_blocks(len(background), BITS) + n_rows * n_sums
         self.chunks = [background[a : a + rows] for a in range(0, len(background), rows)]
         # What all pairs share is made once, if it may stay in memory as a whole.
         self.masks = [self._masks_of(chunk) for chunk in self.chunks] if fits else None
