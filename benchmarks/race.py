@@ -17,7 +17,7 @@ import numpy as np
 
 import environments
 import fitted
-from sides import MEASURES, Ours
+from sides import MEASURES, Ours, too_slow
 from workloads import Workload
 
 COLUMNS = (
@@ -40,6 +40,8 @@ COLUMNS = (
 # A peer whose values are further from ours, relative to the largest, is not right. Values in single
 # precision (XGBoost, WOODELF) are off by 1e-6 to 1e-5, wrong ones by 1e-1.
 RIGHT = 1e-3
+# An algorithm that takes so much longer than another one is wrongly chosen, and a line says so.
+WRONG = 1.1
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,10 @@ class Race:
         with tempfile.TemporaryDirectory() as folder:
             self.workload.write(folder, self.background)
             ours = Ours(folder, self.measure, self.loops)
+            if self.measure == "tree_shap":
+                algorithm, ratio = too_slow(ours)
+                if ratio > WRONG:
+                    print(f"{self.workload.scope}: {algorithm} takes {ratio:.2f} times the fastest")
             sides, not_installed = self._enter(peers)
             for side in sides:
                 side.load(folder, self.measure)
