@@ -6,9 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [path for place in ("src", "workflow", "tools") for path in ROOT.glob(f"{place}/**/*.py")]
-# Modules whose names have no underscore, but which their projects change as they like; numba's
-# manual documents its events.
-INTERNAL = r"^(llvmlite|numba\.(core(?!\.event)|cpython|extending|np)|snakemake\.(?!utils)\w+)\b"
+# Modules whose names have no underscore, but which their projects change as they like.
+INTERNAL = r"^(llvmlite|numba\.(core|cpython|extending|np)|snakemake\.(?!utils)\w+)\b"
 # Documented in spite of the underscore: those of named tuples, and of `os`.
 PUBLIC = {"_asdict", "_exit", "_fields", "_make", "_replace"}
 # Private names that a file may use, as nothing public gives the same.

@@ -17,11 +17,10 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from threading import Lock, Timer
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numba
-from numba.core import event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +35,9 @@ if numba.config.DISABLE_JIT:
 PORTIONS = 4
 # Seconds of a portion below which the next one is larger.
 SHORT = 0.1
-# Seconds of compiling in this process after which a warning says so.
-LONG = 2.0
+# Seconds of compiling in this process after which a warning says so: the kernels that take most of
+# the time are compiled last.
+LONG = 1.0
 _seconds_left = [LONG]
 # Whether numba has found a folder for the code of all kernels so far.
 _is_kept = [True]
@@ -101,9 +101,12 @@ class _Kernel:
     def _compile(self, arguments):
         """Compile for the types of these arguments, or load the code; a word if it takes long."""
         given = (0, *arguments) if self.parallel else arguments
-        with event.install_listener("numba:compile", _Notice()), _no_garbage_collection():
+        began = time.process_time()
+        with _no_garbage_collection():
             self.dispatcher.compile(tuple(map(numba.typeof, given)))
         self.is_compiled = True
+        if not self.dispatcher.stats.cache_hits:  # else it was loaded
+            _count(time.process_time() - began)
 
 
 @contextlib.contextmanager
@@ -118,40 +121,12 @@ def _no_garbage_collection():
             gc.enable()
 
 
-class _Notice(event.Listener):
-    """Warns, once in the life of a process, when numba has compiled for long.
-
-    Numba tells of what it compiles, with functions within a function, and not of code that it
-    loads. It counts processor time, as on a busy machine little work takes long.
-    """
-
-    depth = 0
-
-    def on_start(self, event):
-        """Begin to count at the outermost function."""
-        self.depth += 1
-        if self.depth == 1 and _seconds_left[0] > 0:
-            self.began = time.process_time()
-            self._look_after(_seconds_left[0])
-
-    def on_end(self, event):
-        """Take off what this function took."""
-        self.depth -= 1
-        if self.depth == 0 and _seconds_left[0] > 0:
-            self.timer.cancel()
-            _seconds_left[0] -= time.process_time() - self.began
-
-    def _look_after(self, seconds):
-        self.timer = Timer(seconds, self._look)
-        self.timer.daemon = True
-        self.timer.start()
-
-    def _look(self):
-        left = _seconds_left[0] - (time.process_time() - self.began)
-        if left <= 0:
-            _say()
-        else:
-            self._look_after(left)
+def _count(seconds):
+    """Warn, once in the life of a process, when compiling has taken long."""
+    was_short = _seconds_left[0] > 0
+    _seconds_left[0] -= seconds
+    if was_short and _seconds_left[0] <= 0:
+        _say()
 
 
 def say_nothing() -> None:
