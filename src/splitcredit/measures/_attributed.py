@@ -34,7 +34,7 @@ def explained(
     of_training = "bootstrap" in getattr(module_of(method), "REQUIRES", ())
     step = max(n_samples, 1)
     if not of_training:
-        step = _chunks.chunk_rows(opened.forest, method, parameters)
+        step = _chunks.chunk_rows(opened.forest, parameters)
     whole = Whole(n_samples, value_dtype)
     pieces = _pieces(
         method, opened, step, parameters, value_dtype, check_additivity, progress, whole
@@ -56,7 +56,7 @@ def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity,
         given = _set_by_user(parameters) | {"check_additivity": check_additivity}
         return _library_values.explain_chunks(opened, chunk_rows, value_dtype, **given)
     parameters = _parameters(opened, method, parameters)
-    step = int(chunk_rows or _chunks.chunk_rows(opened.forest, method, parameters))
+    step = int(chunk_rows or _chunks.chunk_rows(opened.forest, parameters))
     pieces = _pieces(method, opened, step, parameters, value_dtype, check_additivity, progress)
     return _each_with_rows(pieces, opened, _unit(method, opened))
 
@@ -70,7 +70,7 @@ def averaged(method, model, X, parameters, check_additivity, progress) -> Import
     n_samples, total = opened.rows.shape[0], np.zeros(1)
     if n_samples == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
-    step, dtype = _chunks.chunk_rows(opened.forest, method, parameters), np.dtype("float64")
+    step, dtype = _chunks.chunk_rows(opened.forest, parameters), np.dtype("float64")
     for piece in _pieces(method, opened, step, parameters, dtype, check_additivity, progress):
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}

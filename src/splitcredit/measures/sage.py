@@ -247,11 +247,13 @@ def _sampled(imputed, losses, n, p, threshold, limit, rng, done):
             expected = min(_needed(count, mean, error, threshold), limit)
     else:
         if threshold is not None:
-            more = "pass threshold, which takes as long as it needs" if limit < MOST else ""
+            remedy = "raise threshold"
+            if limit < MOST:
+                remedy = "pass threshold, which takes as long as it needs"
             warnings.warn(
                 f"SAGE stopped after {count} permutations with a standard error of "
                 f"{error.max():.2g} on values that differ by {_spread(mean):.2g}: "
-                f'{more or "raise threshold"}, or use algorithm="exact"',
+                f'{remedy}, or use algorithm="exact"',
                 stacklevel=3,
             )
     return mean, error, count

@@ -28,7 +28,7 @@ _PLAYED = 16
 _FEWEST = 1 << 10
 
 
-def chunk_rows(forest, method: str, parameters=MappingProxyType({})) -> int:
+def chunk_rows(forest, parameters=MappingProxyType({})) -> int:
     """Rows in a chunk, from the sizes of the forest and what is explained."""
     if parameters.get("model_output", "raw") != "raw" and forest.n_outputs > 1:
         return _PLAYED  # by sampling

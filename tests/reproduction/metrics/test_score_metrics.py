@@ -228,7 +228,6 @@ def test_bad_requests_are_named(pair, arguments, message):
 
 
 def test_a_seed_is_0_where_none_is_given():
-    """Of all metrics that draw; published settings do not name it."""
     seeds = {name: taken("metric", name).get("random_state") for name in metrics.available()}
     assert {seed.default for seed in seeds.values() if seed} == {0}
 

@@ -148,9 +148,9 @@ def test_a_chunk_of_a_wide_or_a_large_forest_has_fewer_rows():
     small_forest = random_forest(0, n_trees=3, n_features=6)
     wide_forest = random_forest(0, n_trees=3, n_features=4000, n_outputs=3)
     large_forest = random_forest(0, n_trees=60, depth=12)
-    assert _chunks.chunk_rows(small_forest, "saabas") == 1 << 16
-    assert _chunks.chunk_rows(wide_forest, "saabas") == (1 << 23) // 12000
-    assert 1 << 10 <= _chunks.chunk_rows(large_forest, "saabas") < 1 << 16
+    assert _chunks.chunk_rows(small_forest) == 1 << 16
+    assert _chunks.chunk_rows(wide_forest) == (1 << 23) // 12000
+    assert 1 << 10 <= _chunks.chunk_rows(large_forest) < 1 << 16
 
 
 @pytest.mark.parametrize("method", METHODS)
