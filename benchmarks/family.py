@@ -1,7 +1,7 @@
 """A family of models that nobody tunes on: drawn anew by a seed, `make bench FAMILY=7`.
 
-A member is a library, a kind of model, depth 2 to 16, a number of trees, 5 to 500 features, 1 to
-20 classes and 100 to 100 000 rows to explain. Sizes are bounded so that ours takes a second at
+A member is a library, a kind of model, depth 2 to 14, a number of trees, 5 to 300 features, 1 to
+12 classes and 300 to 30 000 rows to explain. Sizes are bounded so that ours takes a second at
 most. All peers that explain such a model race, on few of the rows.
 """
 
@@ -16,6 +16,8 @@ from races import fasttreeshap, lightgbm, shap, shapiq, xgboost
 from workloads import Workload
 
 MEMBERS = 20
+# Of scikit-learn, which is drawn as often as the two other libraries together.
+KINDS = ["RandomForest", "ExtraTrees", "HistGradientBoosting", "GradientBoosting"]
 # Rows that a model is trained on.
 TRAINING = 3000
 # Most (leaf, row, output) triples of one member; most numbers in its result (240 MB); most
@@ -34,14 +36,14 @@ def races(seed, *numbers) -> list[Race]:
 
 def _race(seed, number):
     random = np.random.default_rng([int(seed), number])
-    library = str(random.choice(["sklearn", "xgboost", "lightgbm"]))
-    depth = int(random.integers(2, 17))
-    n_features = _between(random, 5, 500)
-    n_classes = int(random.choice([1, 2, int(random.integers(3, 21))]))
-    n_trees, rows = _between(random, 10, 1000), _between(random, 100, 100_000)
+    library = str(random.choice(["sklearn", "sklearn", "xgboost", "lightgbm"]))
+    depth = int(random.integers(2, 15))
+    n_features = _between(random, 5, 300)
+    n_classes = int(random.choice([1, 2, int(random.integers(3, 13))]))
+    n_trees, rows = _between(random, 10, 1000), _between(random, 300, 30_000)
     gaps = bool(library != "sklearn" and random.random() < 0.3)
-    kind = str(random.choice(["RandomForest", "ExtraTrees", "HistGradientBoosting"]))
-    boosted = library != "sklearn" or kind == "HistGradientBoosting"
+    kind = str(random.choice(KINDS))
+    boosted = library != "sklearn" or kind.endswith("Boosting")
     per_round = n_classes if boosted and n_classes > 2 else 1
     outputs = n_classes if not boosted and n_classes > 2 else 1
     leaves = min(2**depth, _most_leaves(library, kind, n_classes))
@@ -50,7 +52,7 @@ def _race(seed, number):
     steps = STEPS / (TRAINING * n_features * depth * per_round)
     n_trees = int(max(5, min(n_trees, room, steps)))
     leaves *= n_trees * outputs * per_round
-    rows = max(100, min(rows, int(WORK / leaves)))
+    rows = max(300, min(rows, int(WORK / leaves)))
     parameters = {
         "sklearn": partial(_sklearn, kind),
         "xgboost": _xgboost,
@@ -87,6 +89,8 @@ def _sklearn(kind, n_trees, depth, n_classes):
     name = f"{kind}{'Regressor' if n_classes == 1 else 'Classifier'}"
     if kind == "HistGradientBoosting":
         return {"estimator": name, "max_iter": n_trees, "max_depth": depth, "early_stopping": False}
+    if kind == "GradientBoosting":
+        return {"estimator": name, "n_estimators": n_trees, "max_depth": depth, "max_features": 0.3}
     return {
         "estimator": name,
         "n_estimators": n_trees,
@@ -136,10 +140,11 @@ def _entrants(workload, few, several, shallow) -> tuple[Entrant, ...]:
     one output, and so does shap's C code with LightGBM. Shap hands these models over to LightGBM.
     """
     entered = [shapiq(few), shapiq(few, "kernel")]
+    entered += [Entrant("woodelf")] if shallow else []
     if not (several and workload.library == "lightgbm"):
         entered.append(shap(few))
     if workload.library == "sklearn":
-        if not workload.parameters["estimator"].startswith("Hist"):
+        if "Boosting" not in workload.parameters["estimator"]:
             entered.append(fasttreeshap(few))
         return tuple(entered)
     entered.append({"xgboost": xgboost, "lightgbm": lightgbm}[workload.library](few))
@@ -147,7 +152,6 @@ def _entrants(workload, few, several, shallow) -> tuple[Entrant, ...]:
     if not several:
         variants = ("v1", "v2") if shallow else ("v1",)
         entered += [fasttreeshap(few, variant, fork=True) for variant in variants]
-        entered += [Entrant("woodelf")] if shallow else []
     return tuple(entered)
 
 

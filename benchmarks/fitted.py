@@ -55,7 +55,7 @@ def node_count(model) -> int | None:
     """Nodes of a forest that each process grows itself; None for one that was read from a file."""
     if not hasattr(model, "estimators_"):
         return None
-    return int(sum(e.tree_.node_count for e in model.estimators_))
+    return int(sum(e.tree_.node_count for e in np.ravel(model.estimators_)))
 
 
 def class_count(model) -> int:
