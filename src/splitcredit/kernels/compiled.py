@@ -62,14 +62,16 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False):
     With `parallel`, threads share its work. Its parameters begin with ``first, last``, the pieces
     of work that it is to do, and Python calls it with the number of pieces in place of the two.
     Pieces write to different places, and the function returns nothing. With `inner`, other kernels
-    call it, and it is compiled as a part of them. With `inline`, it is also put into its callers
-    before types are inferred: where LLVM would not inline a call that costs more than the work, or
-    the argument is of several types.
+    call it, and it is compiled as a part of them; from Python, call its ``py_func``: numba makes no
+    wrapper, which saves a quarter of the time of compiling. With `inline`, it is also put into its
+    callers before types are inferred: where LLVM would not inline a call that costs more than the
+    work, or the argument is of several types.
     """
 
     def decorate(function):
         if inner or inline:
-            return numba.njit(inline="always" if inline else "never")(function)
+            options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+            return numba.njit(inline="always" if inline else "never", **options)(function)
         return _Kernel(function, parallel)
 
     return decorate

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import permutations
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -176,7 +177,8 @@ def test_there_is_room_for_all_leaves_and_one_that_is_looked_at():
     trees = gap_forest(forest, 0)
     depths = [len(way) for root in forest.tree_offsets[:-1] for _, way in ways(forest, root)]
     assert trees.depth == max(depths)
-    assert len(workspace.py_func(trees, forest.n_features).active) == len(trees.leaves) + 1
+    space = numba.njit(lambda trees, n_features: workspace(trees, n_features))
+    assert len(space(trees, forest.n_features).active) == len(trees.leaves) + 1
     assert len(trees.leaves) == (forest.feature < 0).sum()
 
 

@@ -1,5 +1,6 @@
 """Operations of the exact algorithm, counted from the lists that its kernel works through."""
 
+import numba
 import numpy as np
 
 from splitcredit.kernels.prediction_gap import leaf_lists, reached_leaves
@@ -23,15 +24,26 @@ def lists(forest, X, chosen, sigma):
     problem = GapProblem(forest, None, sigma, None)
     trees = problem.gap_forest
     rows, tails = problem.with_tails(X, chosen)
-    work = leaf_lists.workspace(trees, X.shape[1])
+    work = _workspace(trees, X.shape[1])
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
-        leaf_lists.begin_row(work)
-        all_leaves = leaf_lists.take_features(trees, x, tail, moving, work)
-        _, *sums = reached_leaves.find_leaves(trees, x, tail, moving, all_leaves, work)
-        reached_leaves.drop_negligible_leaves(work.active, work.active_end, *sums)
-        leaf_lists.list_steps(trees.leaves, trees.above, trees.box, work)
+        _list(trees, x, tail, moving, work)
         active_leaves = trees.leaves[work.active["leaf"][: work.active_end[-1]]]
         yield work, int((active_leaves["box_end"] - active_leaves["box"]).sum())
+
+
+@numba.njit
+def _workspace(trees, n_features):
+    return leaf_lists.workspace(trees, n_features)
+
+
+@numba.njit
+def _list(trees, x, tails, chosen, work):
+    """As `kernels.prediction_gap.exact.gap` begins."""
+    leaf_lists.begin_row(work)
+    all_leaves = leaf_lists.take_features(trees, x, tails, chosen, work)
+    _, squares, largest = reached_leaves.find_leaves(trees, x, tails, chosen, all_leaves, work)
+    reached_leaves.drop_negligible_leaves(work.active, work.active_end, squares, largest)
+    leaf_lists.list_steps(trees.leaves, trees.above, trees.box, work)
 
 
 def _of_lists(work, boxes):
