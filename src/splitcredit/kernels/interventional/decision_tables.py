@@ -44,7 +44,7 @@ class Groups(NamedTuple):
 def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
     """Add what groups of leaves give to the rows to `out`."""
     decisions, features, starts, leaves = groups
-    n_rows, shape = XT.shape[1], (1 << BITS, features.shape[1], value.shape[1])
+    n_rows, shape = XT.shape[1], (features.shape[1], value.shape[1], 1 << BITS)
     step = max(1, min(len(decisions), CHUNK // (1 + n_rows + 8 * int(np.prod(shape)))))
     outcomes, table = np.empty((step, n_rows), np.uint8), np.empty((step, *shape))
     paths = np.empty((step, BITS), CONDITION)
@@ -125,12 +125,15 @@ def _fill(first, last, edges, groups, value, XT, ZT, weights, room):
     (decisions, features, starts, leaves), (paths, outcomes, table) = groups, room
     for g in range(first, last):
         _fill_outcomes(edges, decisions[g], XT, outcomes[g])
-        used = _occurring(outcomes[g])
-        for outcome in used:
-            table[g, outcome] = 0
+        used = _numbered(outcomes[g])
+        n_used = len(used)
+        for slot in range(features.shape[1]):
+            for c in range(value.shape[1]):
+                for u in range(n_used):
+                    table[g, slot, c, u] = 0.0
         place = np.full(len(XT), -1, np.int32)
-        distinct, index = np.empty(len(used), np.uint64), np.empty(len(used), np.int32)
-        shares = np.empty((len(used), padded(BITS)))
+        distinct, index = np.empty(n_used, np.uint64), np.empty(n_used, np.int32)
+        slots, shares, part = hash_slots(n_used), np.empty((n_used, padded(BITS))), np.empty(n_used)
         entries = np.empty(ZT.shape[1], ENTRY)
         failing = np.empty((BITS, (ZT.shape[1] + 63) // 64), np.uint64)
         for leaf in leaves[starts[g] : starts[g + 1]]:
@@ -138,9 +141,9 @@ def _fill(first, last, edges, groups, value, XT, ZT, weights, room):
             n_entries = histogram(path, ZT, entries, failing)
             wanted, tested = _bits(edges, decisions[g], leaf, path)
             patterns = _patterns(used, wanted, tested)
-            n_patterns = number(patterns, hash_slots(len(used)), distinct, index)
+            n_patterns = number(patterns, slots, distinct, index)
             share(distinct[:n_patterns], len(path), entries[:n_entries], failing, weights, shares)
-            _tabulate(used, shares, index, path, features[g], value[leaf], table[g])
+            _tabulate(shares, index, path, features[g], value[leaf], part, table[g])
 
 
 @kernel(inner=True)
@@ -159,15 +162,18 @@ def _fill_outcomes(edges, decisions, XT, outcomes):
 
 
 @kernel(inner=True)
-def _occurring(outcomes):
-    seen = np.zeros(1 << BITS, np.bool_)
+def _numbered(outcomes):
+    """The outcomes that occur; each row's is replaced by its number among these."""
+    numbers = np.full(1 << BITS, -1, np.int64)
     for r in range(len(outcomes)):
-        seen[outcomes[r]] = True
+        numbers[outcomes[r]] = 0
     used, n_used = np.empty(1 << BITS, np.int64), 0
     for outcome in range(1 << BITS):
-        if seen[outcome]:
-            used[n_used] = outcome
+        if numbers[outcome] == 0:
+            used[n_used], numbers[outcome] = outcome, n_used
             n_used += 1
+    for r in range(len(outcomes)):
+        outcomes[r] = numbers[outcomes[r]]
     return used[:n_used]
 
 
@@ -200,15 +206,18 @@ def _patterns(outcomes, wanted, tested):
 
 
 @kernel(inner=True)
-def _tabulate(used, shares, index, path, features, value, table):
+def _tabulate(shares, index, path, features, value, part, table):
     """Add a leaf to the table of its group."""
     for k in range(len(path)):
         slot = 0
         while features[slot] != path[k].feature:
             slot += 1
-        for u in range(len(used)):
-            for c in range(len(value)):
-                table[used[u], slot, c] += value[c] * shares[index[u], k]
+        for u in range(len(part)):
+            part[u] = shares[index[u], k]
+        for c in range(len(value)):
+            into, worth = table[slot, c], value[c]
+            for u in range(len(part)):
+                into[u] += worth * part[u]
 
 
 @kernel(parallel=True)
@@ -221,5 +230,6 @@ def _look_up(first_task, last_task, outcomes, features, table, tasks, out):
                 if features[g, slot] >= 0:
                     for c in range(first, last):
                         into = out[features[g, slot], c - first, start:stop]
+                        of_row, worth = outcomes[g, start:stop], table[g, slot, c]
                         for r in range(stop - start):
-                            into[r] += table[g, outcomes[g, start + r], slot, c]
+                            into[r] += worth[of_row[r]]
