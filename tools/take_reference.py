@@ -16,6 +16,7 @@ import yaml
 from reproduction import marked, storage
 from reproduction.claims_summary import reduced_preset, summary
 from reproduction.papers.trust import standings
+from reproduction.report.manifest import seconds_by_rule
 from reproduction.report.numbers import Numbers
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,10 +29,10 @@ LARGEST = 200_000
 SENTENCES = "docs/numbers_in_pages.yaml"
 # The table that the library reads, by `splitcredit.audit`.
 RULE = ("tables/trust/rule.csv", "src/splitcredit/views/auditing/rule.csv")
-# A run of the benchmarks on another processor than that of the reference.
-XEON = ROOT / "benchmarks" / "bench_intel_xeon.csv"
 ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
 TWO_THREADS = {"kernel": ("kernel", "2", "wall"), "end to end": ("end to end", "2", "wall")}
+# Lines of a table of processor times; the rest are joined.
+MOST_LINES = 14
 # What stands in the place of a peer, and is no package that took its turn with ours.
 NO_PEERS = ("our target", "ours on one thread", "printed by")
 
@@ -57,6 +58,8 @@ def main():
     shutil.copy(REFERENCE / RULE[0], ROOT / RULE[1])
     storage.write_text(ROOT / "docs" / "trust.md", trust_page())
     marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
+    for mark, part in (("rules", 0), ("experiments", 1)):
+        marked.write(ROOT / "docs" / "reproduce.md", mark, time_table(part))
     for page, text in pages_with_numbers().items():
         storage.write_text(page, text)
     bench = RESULTS / "timing" / "bench.csv"
@@ -70,12 +73,7 @@ def bench_tables(rows) -> dict[str, str]:
     """The tables of the page of benchmarks, by their marks."""
     drawn = [row for row in rows if row["family"]]
     rows = [row for row in rows if not row["family"]]
-    xeon = [row for row in storage.read_rows(XEON) if not row["family"]]
-    tables = {
-        "summary": bench_summary(rows),
-        "first": first_table(rows),
-        "xeon": least_ratios(xeon, ONE_THREAD),
-    }
+    tables = {"summary": bench_summary(rows), "first": first_table(rows)}
     return tables | ({"family": family_table(drawn)} if drawn else {})
 
 
@@ -90,6 +88,21 @@ def judged() -> list[dict[str, str]]:
     if reduced is not None:
         sys.exit(f"the results are those of the preset {reduced}: run make reproduce first")
     return rows
+
+
+def time_table(part) -> str:
+    """Markdown table of the processor time of the run by rule, or with part 1 by experiment."""
+    rows = sorted(seconds_by_rule(RESULTS, part), key=lambda row: -row["cpu"])
+    total, rest = sum(row["cpu"] for row in rows), rows[MOST_LINES:]
+    if rest:
+        sums = {key: sum(row[key] for row in rest) for key in ("jobs", "cpu")}
+        rows = [*rows[:MOST_LINES], {"rule": f"{len(rest)} others", **sums}]
+    name = "experiment, or paper of artefacts" if part else "rule"
+    lines = [f"| {name} | jobs | processor time | share |", "|---|--:|--:|--:|"]
+    for row in rows:
+        cells = row["rule"], row["jobs"], f"{row['cpu']:.0f} s", f"{row['cpu'] / total:.0%}"
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
 
 
 def trust_page() -> str:
