@@ -27,10 +27,14 @@ def project(tmp_path):
         "results/report.html": COMMIT.format("0123456789" * 4),
         "results/verdict.txt": "equal: 1",
         "results/logs/data.log": "a path of this machine",
+        "results/logs/metrics/e/0.log": "used 3.00 s of processor time, 5 MB of memory",
+        "results/timing/jobs/metrics/e/0.tsv": "s\n4\n",
         "src/splitcredit/views/auditing/rule.csv": "",
         "docs/reference/tables/p/old.csv": "k\n",
         "docs/results.md": "![t](reference/figures/p/t.png)\n<!-- claims -->\n<!-- /claims -->\n"
         "There are\n0.5 t.\n",
+        "docs/reproduce.md": "<!-- rules -->\n<!-- /rules -->\n"
+        "<!-- experiments -->\n<!-- /experiments -->\n",
         "docs/numbers_in_pages.yaml": "docs/results.md: "
         "[\"There are {{ cell('p/t', column='k') | digits(1) }} t\"]\n",
     }
@@ -59,6 +63,8 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
     assert (reference / "tables.sha256").read_text().endswith("  tables/p/large.csv\n")
     page = (project / "docs" / "results.md").read_text()
     assert "| p/t | v | 2 | 2 |" in page and page.endswith("There are\n1.0 t.\n")
+    times = (project / "docs" / "reproduce.md").read_text()
+    assert "| metrics | 1 | 3 s | 100% |" in times and "| e | 1 | 3 s | 100% |" in times
 
 
 def test_the_archive_has_all_pictures_and_names_its_commit_and_no_user(project):

@@ -1,8 +1,8 @@
 """Operations of the exact algorithm, counted from the lists that its kernel works through."""
 
-import numba
 import numpy as np
 
+from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.prediction_gap import leaf_lists, reached_leaves
 from splitcredit.prediction_gap.exact_gap import GapProblem
 
@@ -31,12 +31,12 @@ def lists(forest, X, chosen, sigma):
         yield work, int((active_leaves["box_end"] - active_leaves["box"]).sum())
 
 
-@numba.njit
+@kernel()
 def _workspace(trees, n_features):
     return leaf_lists.workspace(trees, n_features)
 
 
-@numba.njit
+@kernel()
 def _list(trees, x, tails, chosen, work):
     """As `kernels.prediction_gap.exact.gap` begins."""
     leaf_lists.begin_row(work)
