@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from splitcredit.results import sentences
 from splitcredit.results.plots import results as plots
 from splitcredit.results.stored import (
     SHOWN,
@@ -260,6 +261,32 @@ class Attribution(_OfFeatures):
             other rows, or the kind needs X or one output.
         """
         return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
+
+    def describe(self, row=None, output=None) -> str:
+        """Say in three sentences what a row gets, and which of its values raise and lower it most.
+
+        Parameters
+        ----------
+        row : int, optional
+            Position of the row; not needed if there is one.
+        output : str or int, optional
+            Name or index of the output; needed if there are several.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If there is no such row or output, or several outputs and none is named.
+
+        Examples
+        --------
+        >>> splitcredit.tree_shap(model, X[:1], output="0").describe()[:70]
+        "Row 0: the probability of '0' is 1, 0.672 above the baseline of 0.328."
+        """
+        return sentences.of_row(self, row, output)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.
