@@ -25,7 +25,7 @@ def of_row(attribution, row, output) -> str:
     up, down = order[values[order] > 0][:_NAMED], order[values[order] < 0][:_NAMED]
     name = partial(drawing.with_value, attribution, attribution.data, row)
     steps = {j: f"{name(j)} ({_number(values[j], '+')})" for j in (*up, *down)}
-    raised, lowered = (", ".join(map(steps.get, own)) or "nothing" for own in (up, down))
+    raised, lowered = (", ".join(steps[j] for j in own) or "nothing" for own in (up, down))
     rest = np.delete(values, list(steps))
     text = (
         f"{_whole(attribution, row, output)}. This is raised most by {raised}, and lowered most by "
