@@ -189,6 +189,7 @@ def ends(attribution, row, output):
 
 
 def reach(attribution, row, output):
+    """Where a plot of a row begins and ends."""
     start, end = ends(attribution, row, output)
     return signed(f"from the baseline {start:.4g} to {end:.4g}")
 
