@@ -102,7 +102,7 @@ def test_a_scatter_has_a_dot_for_each_row_and_missing_values_beside_the_others(e
 
 def test_dots_of_a_category_lie_beside_each_other_at_its_label(explained, rows):
     """The same dots each time; red if two of them are one, or may belong to the next label."""
-    explained.values[:] = explained.values.round(1)
+    explained.values[:] = explained.values.round()
     ax = explained.plot(kind="scatter", X=rows, feature="color")
     places = dict(zip(texts(ax.get_xticklabels()), ax.get_xticks(), strict=True))
     assert places == {"missing": -1, "blue": 0, "red": 1}
