@@ -78,7 +78,8 @@ def _together(named, values, errors, order, everything):
     for k, (own, error) in enumerate(zip(values, errors, strict=True)):
         place = 0.4 - (k + 0.5) * height, height, f"C{k}"
         drawn.append(drawing.bars(ax, own[order], error[order], *place))
-    ax.legend(drawn, [drawing.literal(name) for name in named], frameon=False)
+    above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 2, "frameon": False}
+    ax.legend(drawn, [drawing.literal(name) for name in named], **above)
     drawing.label(ax, everything, order, drawing.wrapped(text))
     return ax
 
