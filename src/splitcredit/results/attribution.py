@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from splitcredit.results import sentences
 from splitcredit.results.plots import results as plots
 from splitcredit.results.stored import (
     SHOWN,
@@ -232,16 +233,19 @@ class Attribution(_OfFeatures):
             Most features that are drawn.
         X : array-like or DataFrame (n_samples, n_features), optional
             The rows that were explained; by default `data`.
-        kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
+        kind : {"beeswarm", "bar", "waterfall", "force", "decision", "scatter", "heatmap"}, optional
             ``"beeswarm"``, the default for one output, is a dot for each row, colored by the value
             of the feature. ``"bar"``, the default for several, shows the mean ``|value|``, with one
             part for each output. ``"waterfall"`` goes from the baseline of one row to what it gets
-            with all features. ``"scatter"`` shows the attributions of one feature against its
-            values, colored by the feature that explains most of their variance among rows with
-            similar values. ``"heatmap"`` has a color for each row and feature, by rising
-            prediction.
+            with all features. ``"force"`` has its bars on one line, and names those of at least 5 %
+            of their total length, as shap does. ``"decision"`` has a line for each row from the
+            baseline to the prediction, at most 200 of them, drawn with a fixed seed. ``"scatter"``
+            shows the attributions of one feature against its values, colored by the feature that
+            explains most of their variance among rows with similar values. ``"heatmap"`` has a
+            color for each row and feature, by rising prediction.
         row : int, optional
-            Position of the row of a waterfall; not needed if there is one.
+            Position of the row of a waterfall or a force plot; not needed if there is one. In a
+            decision plot, the row to highlight.
         feature : str or int, optional
             Name or index of the feature of a scatter; by default that with the largest mean
             ``|value|``.
@@ -257,6 +261,32 @@ class Attribution(_OfFeatures):
             other rows, or the kind needs X or one output.
         """
         return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
+
+    def describe(self, row=None, output=None) -> str:
+        """Say in three sentences what a row gets, and which of its values raise and lower it most.
+
+        Parameters
+        ----------
+        row : int, optional
+            Position of the row; not needed if there is one.
+        output : str or int, optional
+            Name or index of the output; needed if there are several.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If there is no such row or output, or several outputs and none is named.
+
+        Examples
+        --------
+        >>> splitcredit.tree_shap(model, X[:1], output="0").describe()[:70]
+        "Row 0: the probability of '0' is 1, 0.672 above the baseline of 0.328."
+        """
+        return sentences.of_row(self, row, output)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.
@@ -403,25 +433,28 @@ class Importance(_OfFeatures):
         return plots.of_importance(self, ax, top)
 
     @staticmethod
-    def side_by_side(importances, top: int = 20):
-        """Draw importances of several measures, a panel for each, in its own units.
+    def side_by_side(importances, top: int = 20, *, panels: bool = True):
+        """Draw importances of several measures or models, a panel for each, in its own units.
 
-        The features have the same order in all panels: that of their mean place over the measures.
-        Needs matplotlib.
+        The features are those that all have, in the order of their mean place over the importances;
+        a line says how many others there are. Needs matplotlib.
 
         Parameters
         ----------
-        importances : list of Importance, or dict of str to Importance
-            Of the same features; the names of a dict stand over the panels.
+        importances : list or dict of str to Importance or Attribution
+            The names of a dict stand over the panels. An Attribution counts by the mean absolute
+            values of its rows, added over the outputs.
         top : int
             Most features that are drawn.
+        panels : bool
+            False draws all on one axis: values as they are, if all are of one method and unit, and
+            otherwise shares of the sum of the absolute values of all features of an importance.
 
         Returns
         -------
-        array of matplotlib Axes (n_importances,)
-
+        array of matplotlib Axes (n_importances,), or the one Axes
         """
-        return plots.side_by_side(importances, top)
+        return plots.side_by_side(importances, top, panels)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field but `source` as an array that `numpy.savez` can store."""

@@ -296,7 +296,7 @@ def _in_parts(given, model, tables, options):
     "explain model.skops rows.csv --output 0 --out rows.png",
     *(*_DATA_OF_ROWS, _method("explain", "tree_shap"), *_OF_METHOD),
     click.Option(["--kind"], type=click.Choice(KINDS), help="Of the picture."),
-    click.Option(["--row"], type=click.IntRange(0), help="The row of a waterfall."),
+    click.Option(["--row"], type=click.IntRange(0), help="Of a waterfall, force, or decision."),
     click.Option(["--feature"], help="The feature of a scatter."),
     forms=(*_DATA, "png"),
 )

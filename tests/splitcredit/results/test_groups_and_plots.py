@@ -142,6 +142,9 @@ def test_labels_of_categories_are_gray_beside_the_colors_of_numbers():
     ax = attribution(n_outputs=1).plot(X=X)
     n_gray = [len(dots.get_offsets()) for dots in ax.collections if dots.get_array() is None]
     assert sorted(n_gray) == [0, 0, 2, 30]
+    assert "gray: categories, missing values" == ax.get_legend().get_texts()[0].get_text()
+    ax = attribution(n_outputs=1).plot(X=X.assign(green=["a", "b"] * 15, size=1))
+    assert "gray: categories" == ax.get_legend().get_texts()[0].get_text()
     of_no_rows = attribution(n_outputs=1, n=0).plot(X=np.empty((0, 4)))
     assert len(labels(of_no_rows)) == 4
     assert not any(len(dots.get_offsets()) for dots in of_no_rows.collections)

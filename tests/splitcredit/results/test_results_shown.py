@@ -72,3 +72,26 @@ def test_a_result_is_read_back_from_its_file(result, tmp_path):
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(ValueError, match=r"a result\.npz holds no "):
         kind.load(path)
+
+
+def test_a_description_has_the_numbers_of_its_row():
+    """Sums by hand; values below rounding are not named."""
+    values = np.array([[-1.25, 0.5, 2000.0, 0.25, -0.125, 0.0625, 1e-20]])[..., None]
+    fields = {"output_index": [1], "data": [[1, 2, np.nan, 4, 5, 6, 7.0]], "index": ["p7"]}
+    of_model = ([0.5], [f"${c}$" for c in "abcdefg"], ["predicted"])
+    one = Attribution(values, *of_model, "saabas", unit="log-odds", **fields)
+    assert one.describe() == (
+        "Row 0 (p7): the log-odds of the predicted class (of index 1) are 2,000, 1,999 above the "
+        "baseline of 0.5. This is raised most by $c$ = missing (+2,000), $b$ = 2 (+0.5), $d$ = 4 "
+        "(+0.25), and lowered most by $a$ = 1 (-1.25), $e$ = 5 (-0.125). The other features (2) "
+        "add +0.0625."
+    )
+    grouped = one.grouped({"all": list(range(7))}).describe()
+    assert "all (+1,999), and lowered most by nothing. The other features (0) add +0." in grouped
+    for method, what in (("local_mdi", "impurity"), ("oob_attributions", "that have not seen")):
+        text = Attribution(values, [0], list("abcdefg"), ["y"], method).describe()
+        assert what in text and "have the sum 1,999, which is not a prediction" in text
+    two = Attribution([[[1, 1]]], [-1, 0], ["a"], ["no", "yes"], "saabas")
+    with pytest.raises(ValueError, match=r"pass output=, one of \('no', 'yes'\)"):
+        two.describe()
+    assert "prediction of 'no' is 0, 1 above the baseline of -1." in two.describe(0, "no")

@@ -8,7 +8,7 @@ from textwrap import fill
 
 import numpy as np
 
-from splitcredit.rows.tables import check_whole
+from splitcredit.rows.tables import check_whole, column_of
 
 # Most characters of a feature's name that are drawn.
 _LONGEST = 40
@@ -73,8 +73,10 @@ def label(ax, result, order, text):
 
 
 def open_frame(ax):
-    """Leave out the upper and the right line around a picture."""
+    """Leave out the upper and the right line around a picture, and break labels at its edges."""
     ax.spines[["top", "right"]].set_visible(False)
+    for text in (ax.xaxis.label, ax.yaxis.label):  # constrained layout lets them be cut
+        text.set_wrap(True)
 
 
 def beside(ax, text, place, points, **style):
@@ -83,17 +85,19 @@ def beside(ax, text, place, points, **style):
     ax.annotate(text, place, ha="right" if points < 0 else "left", **style)
 
 
-def bars(ax, values, errors):
+def bars(ax, values, errors, shift=0.0, height=0.8, color="tab:blue"):
     """Bars from 0, with their standard errors if there are any."""
-    ax.barh(
-        np.arange(len(values)),
+    drawn = ax.barh(
+        np.arange(len(values)) + shift,
         values,
+        height,
         xerr=errors if np.isfinite(errors).any() else None,
-        color="tab:blue",
+        color=color,
         error_kw={"elinewidth": 1, "ecolor": "0.3", "capsize": 2},
     )
     if (values < 0).any():
         ax.axvline(0, color="0.5", linewidth=0.8)
+    return drawn
 
 
 def dots(ax, x, y, color):
@@ -114,8 +118,21 @@ def color_bar(ax, colored, text, are_shares=False, **style):
     if are_shares:
         bar.set_ticks([0, 1], labels=["low", "high"])
         style["labelpad"] = -8
-    bar.set_label(text, **style)
+    bar.set_label(text, wrap=True, **style)
     bar.outline.set_visible(False)
+
+
+def gray_legend(ax, X, columns, of=""):
+    """Say above the axes what the gray dots of some columns are, if there are any."""
+    import pandas as pd
+
+    known, is_missing = numbers(X)[:, columns], np.asarray(pd.isna(X))[:, columns]
+    gray = {"categories": np.isnan(known) & ~is_missing, "missing values": is_missing}
+    gray["infinite values"] = np.isinf(known)
+    words = [word for word, cells in gray.items() if cells.any()]
+    if words:
+        ax.plot([], [], "o", color="0.7", markersize=4, label=f"gray: {', '.join(words)}{of}")
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, fontsize="small")
 
 
 def shares(x):
@@ -153,13 +170,28 @@ def unit(result, output=""):
 
 
 def title(attribution, outputs, what="contribution"):
-    """What an axis shows: the values or a summary of them, their unit, and the method."""
+    """What an axis shows: the values, a summary or sums of them, their unit, and the method."""
     output = attribution.output_names[outputs[0]] if len(outputs) == 1 else ""
     counted, method = unit(attribution, output), attribution.method
-    if method in (*ADD_UP, "oob_attributions"):
+    if what and method in (*ADD_UP, "oob_attributions"):
         what, counted = f"{what} to the {counted}", ""
-    text = f"{what}: {counted}" if counted else what
+    text = ": ".join(filter(None, (what, counted)))
     return wrapped(f"{text} ({method})")
+
+
+def ends(attribution, row, output):
+    """The baseline of a row and what it gets; 0 if only rounding is left of it."""
+    start = float(
+        np.broadcast_to(attribution.baseline, attribution.values[:, 0].shape)[row, output]
+    )
+    end = start + attribution.values[row, :, output].sum(dtype=np.float64)
+    return start, 0.0 if abs(end) < 1e-12 * abs(start) else end
+
+
+def reach(attribution, row, output):
+    """Where a plot of a row begins and ends."""
+    start, end = ends(attribution, row, output)
+    return signed(f"from the baseline {start:.4g} to {end:.4g}")
 
 
 def wrapped(text, width=48):
@@ -191,6 +223,24 @@ def value_text(value):
         return "missing" if np.isnan(value) else f"{value:.4g}"
     except (TypeError, ValueError):
         return "missing" if value is None or str(value) == "<NA>" else shortened(value, 20)
+
+
+def with_value(attribution, X, row, j):
+    """The name of a feature with its value in a row, or alone if the rows are not known."""
+    name = shortened(attribution.feature_names[j], _LONGEST if X is None else 30)
+    return name if X is None else f"{name} = {value_text(column_of(X, j).iloc[row])}"
+
+
+def checked_row(attribution, row, what):
+    """The position of a row, which need not be given if there is one; ValueError if it is none."""
+    n = len(attribution.values)
+    row = 0 if row is None and n == 1 else row
+    if row is None:
+        raise ValueError(f"{what} shows one row: pass row=, a position below {n}")
+    check_whole("row", row)
+    if row >= n:
+        raise ValueError(f"row={row}: {n} rows were explained, pass a position below {n}")
+    return row
 
 
 def more_features(count):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.results.plots import drawing
-from splitcredit.rows.tables import check_whole, column_of, places_of
+from splitcredit.rows.tables import column_of, places_of
 
-KINDS = ("bar", "beeswarm", "heatmap", "scatter", "waterfall")
+KINDS = ("bar", "beeswarm", "decision", "force", "heatmap", "scatter", "waterfall")
 # Bins along the axis in which the rows of dots of a beeswarm are counted.
 _BINS = 100
 # Of the height between two features, what a swarm may take on each side.
@@ -59,20 +59,14 @@ def _offsets(values, width):
 
 def waterfall(attribution, ax, output, top, X, row):
     """Bars from the baseline, at the bottom, to what the row gets with all features."""
-    n = len(attribution.values)
-    row = 0 if row is None and n == 1 else row
-    if row is None:
-        raise ValueError(f"a waterfall shows one row: pass row=, a position below {n}")
-    check_whole("row", row)
-    if row >= n:
-        raise ValueError(f"row={row}: {n} rows were explained, pass a position below {n}")
+    row = drawing.checked_row(attribution, row, "a waterfall")
     values = attribution.values[row, :, output].astype(np.float64)
     order = np.argsort(-np.abs(values), kind="stable")[:top][::-1]
     ax = drawing.new_axes(ax, len(order), attribution.feature_names)
     places, steps = np.arange(len(order)), values[order]
     if len(order) < len(values):
         places, steps = np.r_[-1, places], np.r_[values.sum() - steps.sum(), steps]
-    start = np.broadcast_to(attribution.baseline, attribution.values[:, 0].shape)[row, output]
+    start, _ = drawing.ends(attribution, row, output)
     ends = start + np.cumsum(steps)
     ax.barh(places, steps, left=ends - steps, color=np.where(steps < 0, "tab:blue", "tab:red"))
     for place, step, end in zip(places, steps, ends, strict=True):
@@ -83,15 +77,10 @@ def waterfall(attribution, ax, output, top, X, row):
     corners = np.r_[start, ends]
     room = 0.2 * (np.ptp(corners) or 1.0)
     ax.set_xlim(corners.min() - room, corners.max() + room)
-    reach = drawing.signed(f"from the baseline {start:.4g} to {ends[-1]:.4g}")
-    counted = drawing.unit(attribution, attribution.output_names[output])
-    text = drawing.wrapped(f"{counted} ({attribution.method})")
-    drawing.label(ax, attribution, order, f"{text}\n{reach}")
-    if X is not None:
-        shown = [drawing.value_text(column_of(X, j).iloc[row]) for j in order]
-        names = [drawing.shortened(attribution.feature_names[j], 30) for j in order]
-        texts = [f"{name} = {text}" for name, text in zip(names, shown, strict=True)]
-        ax.set_yticks(np.arange(len(order)), texts)
+    text = f"{drawing.title(attribution, [output], '')}\n{drawing.reach(attribution, row, output)}"
+    drawing.label(ax, attribution, order, text)
+    names = [drawing.with_value(attribution, X, row, j) for j in order]
+    ax.set_yticks(np.arange(len(order)), names)
     return ax
 
 
@@ -107,15 +96,23 @@ def scatter(attribution, ax, output, X, j):
     ax = drawing.new_axes(ax, 8)
     ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
     is_known = np.isfinite(x)
-    low, high = (x[is_known].min(), x[is_known].max()) if is_known.any() else (0.0, 1.0)
+    known = np.unique(x[is_known])
+    low, high = (known[0], known[-1]) if len(known) else (0.0, 1.0)
     width = (high - low) or 1.0
-    beside = low - 0.08 * width if labels is None else -1.0
+    are_few = labels is not None or (len(known) <= _LABELS and not np.any(known % 1))
+    gap = min(np.diff(known), default=1.0) if are_few else 0.0
+    beside = low - max(gap, 0.08 * width)
     place = np.where(is_known, x, beside)
+    is_stripe = ~is_known | are_few
+    place[is_stripe] += (gap or 0.08 * width) * _spread(place[is_stripe], values[is_stripe])
     colored = drawing.dots(ax, place, values, None if k is None else drawing.shares(table[:, k]))
     if colored is not None:
         text = f"value of {drawing.shortened(names[k], 30)}"
         drawing.color_bar(ax, colored, text, are_shares=True)
+        drawing.gray_legend(ax, X, [k], f" of {drawing.shortened(names[k], 30)}")
     ticks, texts = [], []
+    if are_few:
+        ax.locator_params("x", integer=True)
     if labels is not None:
         ticks = np.arange(0, len(labels), -(-len(labels) // _LABELS) or 1)
         texts = [drawing.shortened(labels[c], 20) for c in ticks]
@@ -127,11 +124,19 @@ def scatter(attribution, ax, output, X, j):
         ticks = [beside, *ticks]
         texts = ["not finite" if np.isinf(x).any() else "missing", *texts]
     if texts:
-        ax.set_xticks(ticks, texts, rotation=90 if sum(map(len, texts)) > 70 else 0)
+        ax.set_xticks(ticks, texts, rotation=90 if len(texts) * max(map(len, texts)) > 70 else 0)
     ax.set_xlabel(drawing.shortened(names[j]))
     ax.set_ylabel(drawing.title(attribution, [output]))
     drawing.open_frame(ax)
     return ax
+
+
+def _spread(place, values):
+    """Shifts of dots from few places, less than half a unit: a swarm along the axis at each."""
+    width, shift = np.ptp(values) / _BINS if len(values) else 0.0, np.zeros(len(values))
+    for own in np.unique(place):
+        shift[place == own] = _offsets(values[place == own], width)
+    return shift
 
 
 def partner(values, X, j):

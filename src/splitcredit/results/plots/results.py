@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
-from splitcredit.results.plots import drawing, kinds
+from splitcredit.results.plots import drawing, kinds, rows
 from splitcredit.rows.names import feature_index, index_of, rows_to_show
 from splitcredit.rows.tables import check_choice
 
@@ -17,38 +19,40 @@ def of_importance(importance, ax, top):
     order = drawing.first(np.argsort(-importance.values, kind="stable"), top)
     ax = drawing.new_axes(ax, len(order), importance.feature_names)
     drawing.bars(ax, importance.values[order], importance.standard_error[order])
+    drawing.label(ax, importance, order, drawing.wrapped(_counted(importance)))
+    return ax
+
+
+def _counted(importance):
+    """What the values of an importance count, and its method, in words."""
     output = importance.parameters.get("output")
     is_one = isinstance(output, str) and output != "all"
     counted = drawing.unit(importance, output if is_one else "")
     if "mean |attribution|" in importance.parameters.values():
         counted = f"mean |contribution| to the {counted}"
-    drawing.label(
-        ax, importance, order, drawing.wrapped(f"{counted or 'importance'} ({importance.method})")
-    )
-    return ax
+    return f"{counted or 'importance'} ({importance.method})"
 
 
-def side_by_side(importances, top=20):
+def side_by_side(importances, top=20, panels=True):
     """See `Importance.side_by_side`."""
     named = _by_label(importances)
-    features = next(iter(named.values())).feature_names
-    for name, one in named.items():
-        if sorted(one.feature_names) != sorted(features):
-            raise ValueError(
-                f"{name!r} is of the features {list(one.feature_names)[:5]}, and another measure "
-                f"of {list(features)[:5]}: pass importances of the same features"
-            )
-    places = [[one.feature_names.index(name) for name in features] for one in named.values()]
-    values = np.array([one.values[j] for one, j in zip(named.values(), places, strict=True)])
-    errors = [one.standard_error[j] for one, j in zip(named.values(), places, strict=True)]
+    of_each = [one.feature_names for one in named.values()]
+    features = [name for name in of_each[0] if all(name in own for own in of_each)]
+    if not features:
+        text = f"no feature is in all of {list(named)}, the first of which has {of_each[0][:5]}"
+        raise ValueError(f"{text}: pass importances that share features")
+    everything = SimpleNamespace(feature_names=[*dict.fromkeys([*features, *sum(of_each, ())])])
+    pairs = [(one, [one.feature_names.index(n) for n in features]) for one in named.values()]
+    values = np.array([one.values[places] for one, places in pairs])
+    errors = np.array([one.standard_error[places] for one, places in pairs])
     rank = np.argsort(np.argsort(-values, axis=1, kind="stable"), axis=1).mean(axis=0)
     order = drawing.first(np.argsort(rank, kind="stable"), top)
+    if not panels:
+        return _together(named, values, errors, order, everything)
     axes = _panels(len(named), len(order))
     for k, (ax, (name, one)) in enumerate(zip(axes, named.items(), strict=True)):
         drawing.bars(ax, values[k, order], errors[k][order])
-        drawing.label(
-            ax, one, [places[k][j] for j in order], drawing.wrapped(drawing.unit(one), 22)
-        )
+        drawing.label(ax, everything, order, drawing.wrapped(drawing.unit(one), 22))
         ax.set_title(drawing.shortened(name, 20), fontsize="small")
         ax.xaxis.label.set_size("x-small")
         ax.tick_params("x", labelsize="x-small")
@@ -60,18 +64,48 @@ def side_by_side(importances, top=20):
     return axes
 
 
+def _together(named, values, errors, order, everything):
+    """A bar of each for each feature on one axis; as shares, unless all count the same."""
+    counted = {_counted(one) for one in named.values()}
+    text = counted.pop()
+    if counted:
+        totals = np.array([[np.abs(one.values).sum() or 1.0] for one in named.values()])
+        values, errors = values / totals, errors / totals
+        text = "share of the sum of all absolute values"
+    ax = drawing.new_axes(None, len(order) * (2 + len(named)) // 3, everything.feature_names)
+    height = 0.8 / len(named)
+    drawn = []
+    for k, (own, error) in enumerate(zip(values, errors, strict=True)):
+        place = 0.4 - (k + 0.5) * height, height, f"C{k}"
+        drawn.append(drawing.bars(ax, own[order], error[order], *place))
+    above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 2, "frameon": False}
+    ax.legend(drawn, [drawing.literal(name) for name in named], **above)
+    drawing.label(ax, everything, order, drawing.wrapped(text))
+    return ax
+
+
 def _by_label(importances):
     """Importances by what is written over them: their labels, or their methods."""
     if hasattr(importances, "items"):
-        named = {str(name): one for name, one in importances.items()}
+        named = {str(name): _averaged(one) for name, one in importances.items()}
     else:
         named = {}
-        for one in importances:
+        for one in map(_averaged, importances):
             twins = sum(one.method == other.method for other in named.values())
             named[f"{one.method} ({twins + 1})" if twins else one.method] = one
     if not named:
         raise ValueError("no importances are given: pass at least one")
     return named
+
+
+def _averaged(result):
+    """An importance as it is; of attributions, the means of absolute values over all outputs."""
+    if result.values.ndim == 1:
+        return result
+    mean = np.abs(result.values).mean(axis=0, dtype=np.float64).sum(axis=1)
+    own = {"values": mean, "standard_error": np.full(len(mean), np.nan)}
+    own["parameters"] = result.parameters | {"summary": "mean |attribution|"}
+    return SimpleNamespace(**vars(result) | own)
 
 
 def _panels(n_panels, n_features):
@@ -111,6 +145,10 @@ def of_attribution(attribution, ax, output, top, X, kind, row, feature):
         known = attribution.feature_names
         j = ranking[0] if feature is None else feature_index(known, feature, "feature")
         return kinds.scatter(attribution, ax, outputs[0], X, j)
+    if kind == "decision":
+        return rows.decision(attribution, ax, outputs[0], X, row, order)
+    if kind == "force":
+        return rows.force(attribution, ax, outputs[0], top, X, row)
     if kind == "heatmap":
         return kinds.heatmap(attribution, ax, outputs[0], order)
     ax = drawing.new_axes(ax, len(order), attribution.feature_names)
@@ -121,6 +159,8 @@ def of_attribution(attribution, ax, output, top, X, kind, row, feature):
     else:
         colors = None if X is None else drawing.numbers(X)[:, order]
         kinds.swarms(ax, attribution.values[:, order, outputs[0]], colors)
+        if X is not None:
+            drawing.gray_legend(ax, X, order)
     drawing.label(ax, attribution, order, drawing.title(attribution, outputs, what))
     return ax
 
