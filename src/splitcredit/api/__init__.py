@@ -165,6 +165,7 @@ def importance(
     *,
     output: str | int = "all",
     groups: dict | None = None,
+    sample_weight: ArrayLike | None = None,
     random_state: int | None = None,
     progress: bool | None = None,
 ) -> Importance:
@@ -184,6 +185,10 @@ def importance(
         or a function, such as ``functools.partial(splitcredit.sage, threshold=0.1)``. A method that
         attributes rows gives the mean absolute attribution over the rows of X, added over the
         outputs; ``output="predicted"``, or the name or index of one, takes a single output.
+    sample_weight : (n_samples,), optional
+        Weights of the rows of X, finite, from 0 and not all 0, for means of attributions,
+        ``"permutation"``, ``"sage"`` and ``"oob_attributions"``. A Series goes by its labels if
+        they are those of X. Equal weights give the same bytes as none.
     output, groups, random_state, progress
         See `explain`.
 
@@ -195,7 +200,14 @@ def importance(
     Raises
     ------
     TypeError, ValueError
-        As `explain`; TypeError also if X or y is missing, or is text.
+        As `explain`; TypeError also if X or y is missing, or is text, or a method has no weights of
+        rows.
+
+    Notes
+    -----
+    Whole weights give the values of rows that are repeated. They are no numbers of observations:
+    the standard error of a weighted mean over rows, ``sum w x / sum w``, is the root of
+    ``sum w^2 (x - mean)^2``, over ``sum w``, whatever the unit of the weights.
 
     Examples
     --------
@@ -213,7 +225,8 @@ def importance(
     for name, given in (("X", X), ("y", y)):
         if isinstance(given, str):
             raise TypeError(f"{name} is the text {given!r}: name a method by method={given!r}")
-    return _measured(method, model, X, y, progress, _common(output, groups, random_state))
+    common = _common(output, groups, random_state)
+    return _measured(method, model, X, y, progress, common, sample_weight)
 
 
 @checked
@@ -438,14 +451,22 @@ def _common(output, groups, random_state):
     return {"output": output, "groups": groups, "random_state": random_state}
 
 
-def _measured(method, model, X, y, progress, common) -> Importance:
+def _measured(method, model, X, y, progress, common, sample_weight=None) -> Importance:
     """The importance by a method that is given by its name or its function."""
-    of_method = _methods.call(method, "importance", progress, **common)
     data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
     if not _methods.is_measure(method):
-        found = of_method(model, **data)
-        return _attributed.mean_of(found) if isinstance(found, Attribution) else found
+        found = _methods.call(method, "importance", progress, **common)(model, **data)
+        if isinstance(found, Attribution):
+            return _attributed.mean_of(found, sample_weight)
+        if sample_weight is not None:
+            raise TypeError("a function as method has weights of its own: bind them to it")
+        return found
     measure = _methods.look_up(method, "importance")
+    if sample_weight is not None and measure.why_unweighted:
+        raise TypeError(f"{measure.name} has no sample_weight: {measure.why_unweighted}")
+    if not measure.averages:
+        common = common | {"sample_weight": sample_weight}
+    of_method = _methods.call(method, "importance", progress, **common)
     taken = {name: data[name] for name in data if measure.takes(name, "importance")}
     if not measure.averages:
         return of_method(model, **taken)
@@ -453,7 +474,8 @@ def _measured(method, model, X, y, progress, common) -> Importance:
     parameters = of_method.keywords | {"y": y} if "y" in taken else dict(of_method.keywords)
     check = parameters.pop("check_additivity", True)
     parameters.pop("progress", None)
-    return _attributed.averaged(measure.name, model, X, parameters, check, progress)
+    of_rows = check, progress, sample_weight
+    return _attributed.averaged(measure.name, model, X, parameters, *of_rows)
 
 
 def _by_gaps(opened, method, output, given, progress) -> Rankings:
