@@ -83,14 +83,20 @@ def beside(ax, text, place, points, **style):
     ax.annotate(text, place, ha="right" if points < 0 else "left", **style)
 
 
-def bars(ax, values, errors):
-    """Bars from 0, with their standard errors if there are any."""
+def bars(ax, values, errors, ends=None):
+    """Bars from 0, with the ends (2, n) of their intervals or standard errors, if there are any."""
+    style = {"elinewidth": 1, "ecolor": "0.3", "capsize": 2}
+    if ends is not None:
+        errors, (low, high) = np.full(len(values), np.nan), ends
+        ax.errorbar(
+            (low + high) / 2, np.arange(len(values)), xerr=(high - low) / 2, fmt="none", **style
+        )
     ax.barh(
         np.arange(len(values)),
         values,
         xerr=errors if np.isfinite(errors).any() else None,
         color="tab:blue",
-        error_kw={"elinewidth": 1, "ecolor": "0.3", "capsize": 2},
+        error_kw=style,
     )
     if (values < 0).any():
         ax.axvline(0, color="0.5", linewidth=0.8)

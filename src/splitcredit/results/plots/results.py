@@ -16,15 +16,17 @@ def of_importance(importance, ax, top):
     """See `Importance.plot`."""
     order = drawing.first(np.argsort(-importance.values, kind="stable"), top)
     ax = drawing.new_axes(ax, len(order), importance.feature_names)
-    drawing.bars(ax, importance.values[order], importance.standard_error[order])
+    ends = None if importance.refits is None else importance.interval()[:, order]
+    drawing.bars(ax, importance.values[order], importance.standard_error[order], ends)
     output = importance.parameters.get("output")
     is_one = isinstance(output, str) and output != "all"
     counted = drawing.unit(importance, output if is_one else "")
     if "mean |attribution|" in importance.parameters.values():
         counted = f"mean |contribution| to the {counted}"
-    drawing.label(
-        ax, importance, order, drawing.wrapped(f"{counted or 'importance'} ({importance.method})")
-    )
+    text = drawing.wrapped(f"{counted or 'importance'} ({importance.method})")
+    if ends is not None:
+        text += f"\nlines: 95 % of {len(importance.refits)} refits"
+    drawing.label(ax, importance, order, text)
     return ax
 
 
