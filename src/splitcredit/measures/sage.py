@@ -158,8 +158,8 @@ def sage(
     y = targets_of(forest, y, len(X), classes if link == "probability" else ())
     weights, p = row_weights(sample_weight, len(X), opened.index), forest.n_features
     if weights is not None:  # rows without weight are as none at all
-        X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        weights = row_weights(weights, len(X))
+        kept = np.flatnonzero(weights)
+        X, y, weights = X[kept], y[kept], row_weights(weights[kept], len(kept))
     if background is not None:
         background = prepared_background(forest, background)
     else:
@@ -180,7 +180,9 @@ def sage(
         rng = np.random.default_rng(random_state)
         remedy = "fewer rows as background, or a larger threshold, take less"
         with progress_bar.bar(n_permutations, progress, "permutations", remedy) as done:
-            draw = partial(_rows_drawn, rng, len(X), weights)
+            draw = partial(rng.integers, len(X), size=ROUND)
+            if weights is not None:
+                draw = partial(rng.choice, len(X), ROUND, p=weights / weights.sum())
             values, error, n_permutations = _sampled(
                 imputed, losses, draw, p, wanted, limit, rng, done
             )
@@ -192,7 +194,7 @@ def sage(
     return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))
 
 
-def _background(X, weights, is_sampled, random_state):
+def _background(X, weights, is_sampled, random_state) -> np.ndarray:
     """Rows of X that unknown features are imputed from, as often as their weights say."""
     check_whole("random_state", random_state)
     rng, n = np.random.default_rng([random_state, BACKGROUND]), len(X)
@@ -203,13 +205,6 @@ def _background(X, weights, is_sampled, random_state):
     if weights.sum() <= most and not (weights % 1).any():
         return np.repeat(X, weights.astype(int), axis=0)
     return X[np.sort(rng.choice(n, BACKGROUND, p=weights / weights.sum()))]
-
-
-def _rows_drawn(rng, n, weights):
-    """Rows of a round, in proportion to their weights."""
-    if weights is None:
-        return rng.integers(n, size=ROUND)
-    return rng.choice(n, size=ROUND, p=weights / weights.sum())
 
 
 def _losses(forest, X, y, background, loss, imputer, link="raw"):

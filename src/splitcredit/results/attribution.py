@@ -362,29 +362,14 @@ class Importance(_OfFeatures):
             columns["refits_low"], columns["refits_high"] = self.interval()[:, order]
         return pd.DataFrame(columns)
 
-    def interval(self, level: float = 0.95) -> np.ndarray:
-        """Ends of the interval that holds this share of the values over refits.
+    def interval(self) -> np.ndarray:
+        """Quantiles of 2.5 % and 97.5 % of `refits`, float64 (2, n_features); ValueError without.
 
-        Parameters
-        ----------
-        level : float
-            By default 0.95: from the 2.5 % to the 97.5 % quantile.
-
-        Returns
-        -------
-        float64 (2, n_features)
-            The value of the model itself may lie outside: copies know fewer different rows.
-
-        Raises
-        ------
-        ValueError
-            If there are no refits, or the level is no share.
+        The value of the model itself may lie outside: copies know fewer different rows.
         """
         if self.refits is None:
             raise ValueError("there are no refits: call splitcredit.importance(..., refits=20)")
-        if not 0 < level < 1:
-            raise ValueError(f"level={level!r}: expected a number between 0 and 1")
-        return np.quantile(self.refits, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return np.quantile(self.refits, [0.025, 0.975], axis=0)
 
     def _summary(self):
         """The first rows of `to_frame`, without errors if there are none."""
