@@ -9,11 +9,12 @@ function of its own, such as `splitcredit.sage`, with its parameters.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from splitcredit.api import _ranking
+from splitcredit.api import _ranking, _refits
 from splitcredit.measures import _attributed, _methods
 from splitcredit.measures._calls import checked
 from splitcredit.measures._methods import methods
@@ -165,6 +166,8 @@ def importance(
     *,
     output: str | int = "all",
     groups: dict | None = None,
+    sample_weight: ArrayLike | None = None,
+    refits: object = None,
     random_state: int | None = None,
     progress: bool | None = None,
 ) -> Importance:
@@ -184,18 +187,45 @@ def importance(
         or a function, such as ``functools.partial(splitcredit.sage, threshold=0.1)``. A method that
         attributes rows gives the mean absolute attribution over the rows of X, added over the
         outputs; ``output="predicted"``, or the name or index of one, takes a single output.
-    output, groups, random_state, progress
+    sample_weight : (n_samples,), optional
+        Weights of the rows of X, finite, from 0 and not all 0, for means of attributions,
+        ``"permutation"``, ``"sage"`` and ``"oob_attributions"``. A Series goes by its labels if
+        they are those of X. Equal weights give the same bytes as none.
+    refits : int, splitter or iterable of (train, test), optional
+        Fit so many copies of the model, at least 2, to rows that are drawn from X and y with
+        replacement, as many as there are; or to the rows of splits by a splitter of scikit-learn
+        or by indices. Each copy is measured on the rows that it has not seen, or on those that it
+        was fitted to if the method needs training rows. See Notes.
+    output, groups, progress
         See `explain`.
+    random_state : int, optional
+        Seed of a method that draws, and of the rows of refits, by default 0.
 
     Returns
     -------
     Importance
-        In the units of the method; see its function.
+        In the units of the method; see its function. With `refits`, its `refits` have the values
+        of the copies, and `Importance.interval` their quantiles.
 
     Raises
     ------
     TypeError, ValueError
-        As `explain`; TypeError also if X or y is missing, or is text.
+        As `explain`; TypeError also if X or y is missing, or is text, a method has no weights of
+        rows, or a model cannot be fitted anew; ValueError if a refit fails.
+
+    Notes
+    -----
+    Whole weights give the values of rows that are repeated. They are no numbers of observations:
+    the standard error of a weighted mean over rows, ``sum w x / sum w``, is the root of
+    ``sum w^2 (x - mean)^2``, over ``sum w``, whatever the unit of the weights.
+
+    Refits say how far an importance would change if other rows of the same kind had been collected
+    and the model fitted to them. A standard error takes the model as given, and says how far the
+    value would change with other rows, permutations or trees. `values` stay those of the model, as
+    without refits. Copies are fitted with the parameters of the model, without weights; seeds that
+    are None are drawn. For methods that need training rows, a row that is drawn counts once: a
+    repeated one may be in the bag of a tree and out of it, and noise would seem to matter. A
+    feature that the steps of a pipeline do not make of some resample counts 0 there.
 
     Examples
     --------
@@ -209,11 +239,27 @@ def importance(
     3   sepal width (cm)   0.00             NaN
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
+    >>> splitcredit.importance(model, X, y, method="permutation", refits=5).interval().shape
+    (2, 4)
     """
     for name, given in (("X", X), ("y", y)):
         if isinstance(given, str):
             raise TypeError(f"{name} is the text {given!r}: name a method by method={given!r}")
-    return _measured(method, model, X, y, progress, _common(output, groups, random_state))
+    if refits is None:
+        common = _common(output, groups, random_state)
+        return _measured(method, model, X, y, progress, common, sample_weight)
+    if sample_weight is not None:
+        raise TypeError("refits are fitted without weights: leave sample_weight or refits out")
+    _refits.refuse(model, X)
+    seed = 0 if random_state is None else random_state
+    if "random_state" not in _methods.parameters_of(_methods.call(method, "importance").func):
+        random_state = None
+    common = _common(output, groups, random_state)
+    found = _measured(method, model, X, y, progress, common)
+    of_copy = partial(_measured, method, progress=False, common=common)
+    own = {"random_state": seed, "names": found.feature_names, "progress": progress}
+    values = _refits.values_of(of_copy, method, model, X, y, refits, **own)
+    return replace(found, refits=values)
 
 
 @checked
@@ -438,14 +484,22 @@ def _common(output, groups, random_state):
     return {"output": output, "groups": groups, "random_state": random_state}
 
 
-def _measured(method, model, X, y, progress, common) -> Importance:
+def _measured(method, model, X, y, progress, common, sample_weight=None) -> Importance:
     """The importance by a method that is given by its name or its function."""
-    of_method = _methods.call(method, "importance", progress, **common)
     data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
     if not _methods.is_measure(method):
-        found = of_method(model, **data)
-        return _attributed.mean_of(found) if isinstance(found, Attribution) else found
+        found = _methods.call(method, "importance", progress, **common)(model, **data)
+        if isinstance(found, Attribution):
+            return _attributed.mean_of(found, sample_weight)
+        if sample_weight is not None:
+            raise TypeError("a function as method has weights of its own: bind them to it")
+        return found
     measure = _methods.look_up(method, "importance")
+    if sample_weight is not None and measure.why_unweighted:
+        raise TypeError(f"{measure.name} has no sample_weight: {measure.why_unweighted}")
+    if not measure.averages:
+        common = common | {"sample_weight": sample_weight}
+    of_method = _methods.call(method, "importance", progress, **common)
     taken = {name: data[name] for name in data if measure.takes(name, "importance")}
     if not measure.averages:
         return of_method(model, **taken)
@@ -453,7 +507,8 @@ def _measured(method, model, X, y, progress, common) -> Importance:
     parameters = of_method.keywords | {"y": y} if "y" in taken else dict(of_method.keywords)
     check = parameters.pop("check_additivity", True)
     parameters.pop("progress", None)
-    return _attributed.averaged(measure.name, model, X, parameters, check, progress)
+    of_rows = check, progress, sample_weight
+    return _attributed.averaged(measure.name, model, X, parameters, *of_rows)
 
 
 def _by_gaps(opened, method, output, given, progress) -> Rankings:

@@ -14,7 +14,7 @@ from splitcredit.models import _chunks, rescaling
 from splitcredit.models.opened import Opened
 from splitcredit.results.attribution import Attribution, Importance
 from splitcredit.rows import feature_groups
-from splitcredit.rows.tables import check_whole, dense, rows_at
+from splitcredit.rows.tables import check_whole, dense, row_weights, rows_at
 
 _DTYPES = ("float64", "float32")
 
@@ -61,28 +61,50 @@ def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity,
     return _each_with_rows(pieces, opened, _unit(method, opened))
 
 
-def averaged(method, model, X, parameters, check_additivity, progress) -> Importance:
-    """Mean absolute attributions over the rows, added over the outputs."""
+def averaged(
+    method, model, X, parameters, check_additivity, progress, sample_weight=None
+) -> Importance:
+    """Mean absolute attributions over the rows, which may have weights, added over the outputs."""
     opened = _opened(method, model, X, parameters)
     if _library_values.is_needed(opened, method):
-        return mean_of(explained(method, model, X, parameters, "float64", check_additivity))
+        own = explained(method, model, X, parameters, "float64", check_additivity)
+        return mean_of(own, sample_weight)
     parameters = _parameters(opened, method, parameters)
     n_samples, total = opened.rows.shape[0], np.zeros(1)
     if n_samples == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
+    weights, start = row_weights(sample_weight, n_samples, opened.index), 0
     step, dtype = _chunks.chunk_rows(opened.forest, parameters), np.dtype("float64")
     for piece in _pieces(method, opened, step, parameters, dtype, check_additivity, progress):
-        total = total + np.abs(piece.values).sum(axis=(0, 2))
-    called = piece.parameters | {"summary": "mean |attribution|"}
-    unit = _unit(method, opened)
-    return Importance(total / n_samples, piece.feature_names, method, called, unit=unit)
+        sizes, stop = np.abs(piece.values), start + len(piece.values)
+        if weights is not None:
+            sizes *= weights[start:stop, None, None]
+        total, start = total + sizes.sum(axis=(0, 2)), stop
+    called = _called(piece, weights)
+    mean = total / (n_samples if weights is None else weights.sum())
+    return Importance(mean, piece.feature_names, method, called, unit=_unit(method, opened))
 
 
-def mean_of(own) -> Importance:
+def mean_of(own, sample_weight=None) -> Importance:
     """Mean absolute attributions over the rows of one, added over its outputs."""
-    mean = np.abs(own.values).mean(axis=0).sum(axis=1)
+    weights = row_weights(sample_weight, len(own), own.index)
+    mean = np.average(np.abs(own.values), axis=0, weights=weights).sum(axis=1)
+    return Importance(mean, own.feature_names, own.method, _called(own, weights))
+
+
+def mean_of_rows(values, weights=None):
+    """A mean over rows, and its standard error, the root of sum w^2 (x - mean)^2 over sum w."""
+    mean = np.average(values, axis=0, weights=weights)
+    if weights is None:
+        return mean, values.std(axis=0) / np.sqrt(max(len(values), 1))
+    shares = weights / weights.sum()
+    return mean, np.sqrt(((shares[:, None] * (values - mean)) ** 2).sum(axis=0))
+
+
+def _called(own, weights):
+    """The parameters of a mean over the rows of attributions."""
     called = own.parameters | {"summary": "mean |attribution|"}
-    return Importance(mean, own.feature_names, own.method, called)
+    return called if weights is None else called | {"weighted": True}
 
 
 def _set_by_user(parameters):

@@ -98,6 +98,19 @@ class Method:
         """Whether its function has a parameter of that name."""
         return parameter in parameters_of(self.function(of))
 
+    @property
+    def why_unweighted(self) -> str:
+        """Why its importance has no weights of rows; empty if it has."""
+        if self.averages or self.takes("sample_weight", "importance"):
+            return ""
+        if self.refits:
+            return "it fits a copy of the model, to rows that count alike"
+        if "bootstrap" in self.needs:
+            return "each tree counts its rows as often as it drew them"
+        return (
+            "it is read from the fitted model, not taken over rows: fit the model with the weights"
+        )
+
     def why_not(self, opened: Opened) -> str | None:
         """Why an opened model is not served, in the words of the error; None if it is."""
         try:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from splitcredit.kernels.tree_shap.oob import oob_tree_shap
 from splitcredit.kernels.walks.saabas import oob_saabas
-from splitcredit.measures._attributed import explained
+from splitcredit.measures._attributed import explained, mean_of_rows
 from splitcredit.measures._calls import checked
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import chosen_outputs
@@ -21,7 +21,7 @@ from splitcredit.models.training import (
     refuse_without_oob,
 )
 from splitcredit.results.attribution import Attribution, Importance
-from splitcredit.rows.tables import check_choice
+from splitcredit.rows.tables import check_choice, row_weights
 
 REQUIRES = ("bootstrap",)
 # The function of `splitcredit.importance`, and whether values are in units of the prediction.
@@ -121,6 +121,7 @@ def oob_importance(
     rows: Literal["inbag", "oob"] = "oob",
     output: str | int = "all",
     weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
+    sample_weight: ArrayLike | None = None,
     check_additivity: bool = True,
 ) -> Importance:
     """Average ``|phi_i|`` or ``y_i phi_i`` over the training rows, by `oob_attributions`.
@@ -136,6 +137,8 @@ def oob_importance(
     weigh_by : {"absolute", "y", "centered_y"}
         ``"y"``: weighted CFC or SHAP, whose values may be negative. ``"centered_y"``: y minus its
         mean.
+    sample_weight : (n_train,), optional
+        Weights of the rows in all means, see `splitcredit.importance`.
 
     Returns
     -------
@@ -153,7 +156,8 @@ def oob_importance(
     loecher2022, sections 3 (CFC) and 4 (SHAP), and Figure 5 for SHAP weighted by the outcome.
 
     The standard error is that of a mean over rows, the spread over the rows divided by the root of
-    their number. It takes the trees as given, and leaves out that they are grown on the same rows.
+    their number; `splitcredit.importance` has that of a weighted mean. It takes the trees as given,
+    and leaves out that they are grown on the same rows.
     With ``"centered_y"`` the value is a covariance, and the spread is the root of 2 times that of
     ``(y_i - mean y) (phi_i - mean phi)``: without signal, two rows have similar products
     if each is explained by trees that were grown on the other.
@@ -170,21 +174,23 @@ def oob_importance(
     attributed = attribute(forest, X, attribution, rows, output)
     _, y = checked_training_data(forest, X, y)
     values = attributed.values
+    weights = row_weights(sample_weight, len(values), opened.index)
     weighed = np.abs(values)
     if weigh_by != "absolute":
         targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
         if weigh_by == "centered_y":
-            targets = targets - targets.mean(axis=0)
+            targets = targets - np.average(targets, axis=0, weights=weights)
         outputs = [forest.output_names.index(name) for name in attributed.output_names]
         targets = targets[:, None, outputs]
         weighed = values * targets
-    scores = weighed.mean(axis=0).sum(axis=1)
+    scores = np.average(weighed, axis=0, weights=weights).sum(axis=1)
     if weigh_by == "centered_y":
         # The mean attribution adds nothing to a covariance, nor to its error. The factor is that of
         # pairs of rows, each of which is explained by trees with the other.
-        weighed = 2**0.5 * (weighed - values.mean(axis=0) * targets)
-    error = weighed.sum(axis=2).std(axis=0) / len(values) ** 0.5
+        weighed = 2**0.5 * (weighed - np.average(values, axis=0, weights=weights) * targets)
+    _, error = mean_of_rows(weighed.sum(axis=2), weights)
     parameters = attributed.parameters | {"weigh_by": weigh_by}
+    parameters |= {} if weights is None else {"weighted": True}
     names = forest.feature_names
     return opened.finished(Importance(scores, names, attributed.method, parameters, error))
 

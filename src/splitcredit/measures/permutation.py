@@ -14,8 +14,8 @@ from splitcredit.models.formats.containers import rows_in
 from splitcredit.models.training import refuse_targets_of_several, targets_of
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
-from splitcredit.rows.names import names_of_columns
-from splitcredit.rows.tables import check_whole, refuse_container
+from splitcredit.rows.names import names_of_columns, row_index
+from splitcredit.rows.tables import check_whole, refuse_container, row_weights
 
 REQUIRES = ("score",)
 
@@ -48,9 +48,12 @@ def permutation(
     scoring : str or callable, optional
         Name of a score of scikit-learn, or a function of the model, X and y; by default the score
         of the model.
-    random_state, sample_weight, max_samples
-        As scikit-learn has them: a seed, weights of the rows in the score, and the number or share
-        of the rows that are drawn for each feature.
+    sample_weight : (n_samples,), optional
+        Weights of the rows in the score, see `splitcredit.importance`. A function as `scoring`
+        takes them by this name.
+    random_state, max_samples
+        As scikit-learn has them: a seed, and the number or share of the rows that are drawn for
+        each feature.
     progress : bool, optional
         See `splitcredit.tree_shap`.
 
@@ -99,11 +102,12 @@ def permutation(
             "X is no table of columns, which are permuted: pass one, or for a pipeline that begins "
             "with a text or a list the last step, model[-1], and model[:-1].transform(X)"
         )
+    weights = row_weights(sample_weight, np.shape(X)[0], row_index(X))
     total = 1 + n_repeats * np.shape(X)[1]
     with progress_bar.bar(total, progress, "scores", "fewer rows or repeats take less") as done:
 
-        def counted(_, X, y, **weights):
-            value = score(model, X, y, **weights)
+        def counted(_, X, y, **weighted):
+            value = score(model, X, y, **weighted)
             value, *others = value.values() if isinstance(value, dict) else [value]
             if others:
                 raise ValueError("an importance is by one score at a time: call it for each")
@@ -116,7 +120,7 @@ def permutation(
         estimator = _Averaged(model) if is_judged_by_user else model
         try:
             result = permutation_importance(
-                estimator, X, y, scoring=counted, sample_weight=sample_weight, **options
+                estimator, X, y, scoring=counted, sample_weight=weights, **options
             )
         except Exception as refused:  # of the model or the score, whatever it is
             raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
@@ -124,7 +128,7 @@ def permutation(
     shown = getattr(scoring, "__name__", None if scoring is None else str(scoring))
     parameters = {"n_repeats": n_repeats, "scoring": shown, "random_state": random_state}
     parameters |= {} if max_samples == 1.0 else {"max_samples": max_samples}
-    parameters |= {} if sample_weight is None else {"weighted": True}
+    parameters |= {} if weights is None else {"weighted": True}
     error = result.importances_std / np.sqrt(n_repeats)
     return Importance(result.importances_mean, tuple(names), "permutation", parameters, error)
 

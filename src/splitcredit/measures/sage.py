@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from splitcredit.models.prediction import classes_of, prepared_background
 from splitcredit.models.training import refuse_targets_of_several, targets_of
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
-from splitcredit.rows.tables import check_choice, check_whole
+from splitcredit.rows.tables import check_choice, check_whole, row_weights
 
 REQUIRES = ("prediction",)
 _NEEDED = "SAGE needs a prediction on the scale of y"
@@ -33,6 +34,8 @@ SMALLEST = 1e-12
 ROUND = 512
 # Rows that are drawn from X as the background where none is given.
 BACKGROUND = 512
+# Most rows of a background in which rows are repeated by their weights, where it is not sampled.
+REPEATED = 10_000
 # Permutations between two moves of the bar.
 PORTION = 16
 # Permutations after which sampling gives up; only features of equal importance need that many.
@@ -59,6 +62,7 @@ def sage(
     algorithm: Literal["sampled", "exact"] = "sampled",
     threshold: Annotated[float, "> 0, < 1"] | None = None,
     n_permutations: Annotated[int, ">= 2"] | None = None,
+    sample_weight: ArrayLike | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
     check_additivity: bool = True,
     progress: bool | None = None,
@@ -95,6 +99,12 @@ def sage(
         counted in steps and not by a clock; a warning then says which share was reached.
     n_permutations : int, optional
         Permutations to sample, whatever the standard errors; not for the exact algorithm.
+    sample_weight : (n_samples,), optional
+        Weights of the rows, see `splitcredit.importance`. Both expectations are weighted means over
+        the rows: exact ones are these means, and sampling draws a row with a probability in
+        proportion to its weight. Without a background, a row with a whole weight is taken so often;
+        if a weight is not whole, or these rows are more than 512 to sample with the marginal
+        imputer and 10,000 elsewhere, 512 rows are drawn in proportion to their weights.
     random_state : int
         Seed of the permutations and rows drawn.
 
@@ -146,18 +156,19 @@ def sage(
     if len(X) == 0:
         raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")
     y = targets_of(forest, y, len(X), classes if link == "probability" else ())
-    p = forest.n_features
+    weights, p = row_weights(sample_weight, len(X), opened.index), forest.n_features
+    if weights is not None:  # rows without weight are as none at all
+        kept = np.flatnonzero(weights)
+        X, y, weights = X[kept], y[kept], row_weights(weights[kept], len(kept))
     if background is not None:
         background = prepared_background(forest, background)
-    elif algorithm == "sampled" and imputer == "marginal" and len(X) > BACKGROUND:
-        rng = np.random.default_rng([random_state, BACKGROUND])
-        background = X[np.sort(rng.choice(len(X), BACKGROUND, replace=False))]
     else:
-        background = X
+        is_sampled = algorithm == "sampled" and imputer == "marginal"
+        background = _background(X, weights, is_sampled, random_state)
     imputed, losses = _losses(forest, X, y, background, loss, imputer, link)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
-        values, n_permutations = _exact(imputed, losses, len(X), p, progress), 0
+        values, n_permutations = _exact(imputed, losses, len(X), weights, p, progress), 0
         error = np.zeros(p)  # of the permutations, as below
     else:
         limit = n_permutations or MOST
@@ -169,14 +180,31 @@ def sage(
         rng = np.random.default_rng(random_state)
         remedy = "fewer rows as background, or a larger threshold, take less"
         with progress_bar.bar(n_permutations, progress, "permutations", remedy) as done:
+            draw = partial(rng.integers, len(X), size=ROUND)
+            if weights is not None:
+                draw = partial(rng.choice, len(X), ROUND, p=weights / weights.sum())
             values, error, n_permutations = _sampled(
-                imputed, losses, len(X), p, wanted, limit, rng, done
+                imputed, losses, draw, p, wanted, limit, rng, done
             )
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
     if not np.isfinite(values).all():
         raise ValueError("the losses are too large to be added up: divide the targets first")
     parameters |= {"n_permutations": int(n_permutations), "n_background": len(background)}
+    parameters |= {} if weights is None else {"weighted": True}
     return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))
+
+
+def _background(X, weights, is_sampled, random_state) -> np.ndarray:
+    """Rows of X that unknown features are imputed from, as often as their weights say."""
+    check_whole("random_state", random_state)
+    rng, n = np.random.default_rng([random_state, BACKGROUND]), len(X)
+    if weights is None:
+        is_all = not is_sampled or n <= BACKGROUND
+        return X if is_all else X[np.sort(rng.choice(n, BACKGROUND, replace=False))]
+    most = BACKGROUND if is_sampled else REPEATED
+    if weights.sum() <= most and not (weights % 1).any():
+        return np.repeat(X, weights.astype(int), axis=0)
+    return X[np.sort(rng.choice(n, BACKGROUND, p=weights / weights.sum()))]
 
 
 def _losses(forest, X, y, background, loss, imputer, link="raw"):
@@ -193,7 +221,7 @@ def _losses(forest, X, y, background, loss, imputer, link="raw"):
     return imputed, lambda f, rows: ((f - target[rows]) ** 2).sum(axis=1)
 
 
-def _exact(imputed, losses, n, p, progress):
+def _exact(imputed, losses, n, weights, p, progress):
     """Shapley values by enumeration of all coalitions."""
     if p > MOST_FEATURES:
         raise ValueError(
@@ -209,12 +237,12 @@ def _exact(imputed, losses, n, p, progress):
             chunk = known[a : a + step]
             rows = np.tile(np.arange(n), len(chunk))
             pairs = losses(imputed(rows, np.repeat(chunk, n, axis=0)), rows)
-            worth[a : a + step] = -pairs.reshape(-1, n).mean(axis=1)
+            worth[a : a + step] = -np.average(pairs.reshape(-1, n), axis=1, weights=weights)
             done(len(chunk))
     return shapley_values(worth)
 
 
-def _sampled(imputed, losses, n, p, threshold, limit, rng, done):
+def _sampled(imputed, losses, draw, p, threshold, limit, rng, done):
     """Mean and standard error of the gains over random permutations, and how many there were.
 
     There are at most `limit`, and as many without a threshold.
@@ -222,7 +250,7 @@ def _sampled(imputed, losses, n, p, threshold, limit, rng, done):
     expected, count, mean, squares = limit, 0, np.zeros(p), np.zeros(p)
     while count < limit:
         # Always a whole round, so that more permutations begin with the same ones.
-        rows = rng.integers(n, size=ROUND)
+        rows = draw()
         ranks = rng.permuted(np.tile(np.arange(p), (ROUND, 1)), axis=1)
         n_taken = min(ROUND, limit - count)
         gains = np.empty((n_taken, p))

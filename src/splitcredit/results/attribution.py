@@ -335,6 +335,9 @@ class Importance(_OfFeatures):
         Of mean attributions: what the raw prediction is; see `Attribution`.
     source : Source, optional
         Of a pipeline, the column that each feature was made of; `to_arrays` leaves it out.
+    refits : float64 (n_refits, n_features), optional
+        The same importances of copies of the model, each fitted to a resample of its rows; see
+        `splitcredit.importance`. Their spread is another thing than `standard_error`.
 
     Raises
     ------
@@ -349,6 +352,7 @@ class Importance(_OfFeatures):
     standard_error: np.ndarray | None = None
     unit: str = ""
     source: Any = None
+    refits: np.ndarray | None = None
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -360,6 +364,9 @@ class Importance(_OfFeatures):
         set_(self, "standard_error", _array(error, "standard_error"))
         for name in ("values", "standard_error"):
             _check_shape(self, name, (len(self.feature_names),))
+        if self.refits is not None:
+            set_(self, "refits", _array(self.refits, "refits"))
+            _check_shape(self, "refits", (*self.refits.shape[:1], len(self.feature_names)))
 
     def __repr__(self):
         return f"Importance({self.method!r}, {len(self.values)} features)"
@@ -369,18 +376,36 @@ class Importance(_OfFeatures):
         return float(self.values[feature_index(self.feature_names, key, "a feature")])
 
     def to_frame(self):
-        """As a DataFrame, the largest first: feature, value, standard_error or NaN if unknown."""
+        """As a DataFrame, the largest first: feature, value, standard_error or NaN if unknown.
+
+        With `refits` also their standard deviation and the ends of `interval`: refits_std,
+        refits_low, refits_high.
+        """
         import pandas as pd
 
         order = np.argsort(-self.values, kind="stable")
         names = [self.feature_names[j] for j in order]
         columns = {"feature": names, "value": self.values[order]}
-        return pd.DataFrame({**columns, "standard_error": self.standard_error[order]})
+        columns["standard_error"] = self.standard_error[order]
+        if self.refits is not None:
+            columns["refits_std"] = self.refits.std(axis=0, ddof=1)[order]
+            columns["refits_low"], columns["refits_high"] = self.interval()[:, order]
+        return pd.DataFrame(columns)
+
+    def interval(self) -> np.ndarray:
+        """Quantiles of 2.5 % and 97.5 % of `refits`, float64 (2, n_features); ValueError without.
+
+        The value of the model itself may lie outside: copies know fewer different rows.
+        """
+        if self.refits is None:
+            raise ValueError("there are no refits: call splitcredit.importance(..., refits=20)")
+        return np.quantile(self.refits, [0.025, 0.975], axis=0)
 
     def _summary(self):
         """The first rows of `to_frame`, without errors if there are none."""
         frame = self.to_frame().head(SHOWN)
-        frame = frame if np.isfinite(self.standard_error).any() else frame.iloc[:, :2]
+        if not np.isfinite(self.standard_error).any():
+            frame = frame.drop(columns="standard_error")
         return frame, more(len(self.feature_names), "features")
 
     def grouped(self, groups) -> Importance:
@@ -417,7 +442,7 @@ class Importance(_OfFeatures):
     def plot(self, ax=None, top: int = 20):
         """Draw the importances as bars, the largest on top, with standard errors if there are any.
 
-        Needs matplotlib.
+        With `refits` the lines are the interval of 95 % of their values instead. Needs matplotlib.
 
         Parameters
         ----------
@@ -458,7 +483,8 @@ class Importance(_OfFeatures):
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field but `source` as an array that `numpy.savez` can store."""
-        return self._arrays("values", "standard_error", "feature_names")
+        refits = () if self.refits is None else ("refits",)
+        return self._arrays("values", "standard_error", "feature_names", *refits)
 
 
 def from_arrays(arrays) -> Attribution | Importance:

@@ -60,6 +60,9 @@ def of_importance(importance, groups):
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
     no_more = {"standard_error": error, "source": None}
+    if importance.refits is not None:
+        sums = [importance.refits[:, features].sum(axis=1) for features in members]
+        no_more["refits"] = np.transpose(sums)
     return replace(importance, values=values, feature_names=names, **no_more)
 
 

@@ -128,7 +128,7 @@ def rows_to_show(X, names):
     in_order = columns_in_order(X, names)
     labels = labels_of_columns(in_order)
     columns = list(names) if labels is None else _as_shown(labels, names)
-    if columns == list(names) or (set(columns) != set(names) and _are_made_up(names)):
+    if columns == list(names) or (set(columns) != set(names) and are_made_up(names)):
         return in_order
     raise ValueError(
         f"X has the columns {columns[:5]}, and {list(names)[:5]} was explained: pass the rows as "
@@ -141,7 +141,7 @@ def _as_shown(labels, names):
     return [_without_steps(name, names) for name in as_known(labels, names)]
 
 
-def _are_made_up(names):
+def are_made_up(names):
     """Whether these are the names of features whose model knew none."""
     return any(
         list(names) == [f"{start}{j}" for j in range(len(names))] for start in ("x", "Column_")

@@ -170,6 +170,26 @@ def refuse_masked(given, who: str) -> None:
         raise ValueError(f"{who} has masked values: leave them out")
 
 
+def row_weights(given, n: int, index=None, who: str = "sample_weight"):
+    """Weights of n rows as float64; None if all rows count alike.
+
+    A Series goes by its labels, if these are the labels of the rows in whatever order.
+    """
+    if given is None:
+        return None
+    if index is not None and hasattr(given, "loc") and len(given) == len(index) == n:
+        own = given.index
+        if own.is_unique and index.is_unique and own.isin(index).all():
+            given = given.loc[index]
+    weights = numbers(given, who)
+    weights = weights[:, 0] if weights.shape == (n, 1) else weights
+    if weights.shape != (n,):
+        raise ValueError(f"{who} has shape {weights.shape}, expected ({n},): one for each row")
+    if not np.isfinite(weights.sum()) or (weights < 0).any() or not weights.any():
+        raise ValueError(f"{who} must hold finite numbers from 0, and one above 0 at least")
+    return None if (weights == weights[0]).all() else weights
+
+
 def refuse_times(X) -> None:
     """Refuse a table with dates and times, which would become numbers of days or nanoseconds."""
     try:

@@ -85,15 +85,20 @@ def beside(ax, text, place, points, **style):
     ax.annotate(text, place, ha="right" if points < 0 else "left", **style)
 
 
-def bars(ax, values, errors, shift=0.0, height=0.8, color="tab:blue"):
-    """Bars from 0, with their standard errors if there are any."""
+def bars(ax, values, errors, ends=None, shift=0.0, height=0.8, color="tab:blue"):
+    """Bars from 0, with the ends (2, n) of their intervals or standard errors, if there are any."""
+    places = np.arange(len(values)) + shift
+    style = {"elinewidth": 1, "ecolor": "0.3", "capsize": 2}
+    if ends is not None:
+        errors, (low, high) = np.full(len(values), np.nan), ends
+        ax.errorbar((low + high) / 2, places, xerr=(high - low) / 2, fmt="none", **style)
     drawn = ax.barh(
-        np.arange(len(values)) + shift,
+        places,
         values,
         height,
         xerr=errors if np.isfinite(errors).any() else None,
         color=color,
-        error_kw={"elinewidth": 1, "ecolor": "0.3", "capsize": 2},
+        error_kw=style,
     )
     if (values < 0).any():
         ax.axvline(0, color="0.5", linewidth=0.8)

@@ -18,8 +18,12 @@ def of_importance(importance, ax, top):
     """See `Importance.plot`."""
     order = drawing.first(np.argsort(-importance.values, kind="stable"), top)
     ax = drawing.new_axes(ax, len(order), importance.feature_names)
-    drawing.bars(ax, importance.values[order], importance.standard_error[order])
-    drawing.label(ax, importance, order, drawing.wrapped(_counted(importance)))
+    ends = None if importance.refits is None else importance.interval()[:, order]
+    drawing.bars(ax, importance.values[order], importance.standard_error[order], ends)
+    text = drawing.wrapped(_counted(importance))
+    if ends is not None:
+        text += f"\nlines: 95 % of {len(importance.refits)} refits"
+    drawing.label(ax, importance, order, text)
     return ax
 
 
@@ -77,7 +81,7 @@ def _together(named, values, errors, order, everything):
     drawn = []
     for k, (own, error) in enumerate(zip(values, errors, strict=True)):
         place = 0.4 - (k + 0.5) * height, height, f"C{k}"
-        drawn.append(drawing.bars(ax, own[order], error[order], *place))
+        drawn.append(drawing.bars(ax, own[order], error[order], None, *place))
     above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 2, "frameon": False}
     ax.legend(drawn, [drawing.literal(name) for name in named], **above)
     drawing.label(ax, everything, order, drawing.wrapped(text))

@@ -13,6 +13,7 @@ import pandas as pd
 
 from splitcredit.api import explain_chunks, importance
 from splitcredit.measures import _methods
+from splitcredit.measures._attributed import mean_of_rows
 from splitcredit.measures._calls import checked, needs
 from splitcredit.measures._methods import PRESETS
 from splitcredit.models.forest import part
@@ -158,6 +159,8 @@ def compare(
     X_test: ArrayLike | None = None,
     y_test: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
+    sample_weight_test: ArrayLike | None = None,
     progress: bool | None = None,
     random_state: int = 0,
 ) -> Comparison:
@@ -172,6 +175,10 @@ def compare(
         for the rest.
     X_test, y_test : as X and y, optional
         Rows that the model has not seen, for permutation and SAGE; without them X is taken.
+    sample_weight, sample_weight_test : (n_samples,), optional
+        Weights of the rows of X and of X_test, see `splitcredit.importance`. They count in means of
+        attributions, with their standard errors, in permutation and in SAGE. Measures of the
+        fitted model and of what its trees drew take no weights, and are as without them.
     progress : bool, optional
         See `splitcredit.explain`.
     random_state : int
@@ -202,7 +209,8 @@ def compare(
     >>> comparison.agreement().loc["mdi", "saabas"].round(1)
     np.float64(1.0)
     """
-    subject = Subject(model, X, y, X_test, y_test, random_state)
+    given = {"sample_weight": sample_weight, "sample_weight_test": sample_weight_test}
+    subject = Subject(model, X, y, X_test, y_test, random_state, **given)
     with progress_bar.bar(len(MEASURES), progress, "measures") as done:
         return compared(subject, done=done)
 
@@ -253,17 +261,17 @@ def measured(subject: Subject, name: str) -> Importance:
 
 def _of_rows(subject, measure):
     """Mean absolute attributions of some rows."""
-    rows, trees = subject.sample(EXPLAINED, 2)[0], subject.some_trees()
+    (rows, *_, weights), trees = subject.sample(EXPLAINED, 2), subject.some_trees()
     needs_more = "background" in measure.needs
-    more = {"background": subject.sample(BACKGROUND, 3)[0]} if needs_more else {}
+    more = {"background": subject.background(BACKGROUND)} if needs_more else {}
     pieces = explain_chunks(trees, rows, measure.call("explain", **more), progress=False)
     sums = np.concatenate([np.abs(piece.values).sum(axis=2) for piece in pieces])
-    return _mean(sums, subject.names, measure)
+    return _mean(sums, subject.names, measure, weights)
 
 
-def _mean(sums, names, measure):
-    error = sums.std(axis=0) / np.sqrt(max(len(sums), 1))
-    return Importance(sums.mean(axis=0), names, measure.method, {**measure.parameters}, error)
+def _mean(sums, names, measure, weights):
+    mean, error = mean_of_rows(sums, weights)
+    return Importance(mean, names, measure.method, {**measure.parameters}, error)
 
 
 def _of_training_rows(subject, measure):
@@ -283,9 +291,9 @@ def _of_training_rows(subject, measure):
         )
     trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":
-        return _by_trees(trees, measure, data)
+        return _by_trees(trees, measure, data | {"sample_weight": subject.weights})
     values = measure.call("explain", progress=False)(trees, subject.table).values
-    return _mean(np.abs(values).sum(axis=2), subject.names, measure)
+    return _mean(np.abs(values).sum(axis=2), subject.names, measure, subject.weights)
 
 
 def _by_trees(forest, measure, data):
@@ -307,22 +315,23 @@ def _of_scores(subject, measure):
             "Permutation and SAGE are of rows that the model may have been fitted on: pass X_test "
             "and y_test."
         )
-    table, y, _ = subject.sample(SCORED, 4, of_test=True)
+    table, y, _, weights = subject.sample(SCORED, 4, of_test=True)
     # A Booster that averages trees knows what their mean means, and its Forest does not.
     is_own = subject.inner is subject.forest or subject.format.mean_is_prediction
     model = subject.some_trees() if subject.is_averaged and is_own else subject.inner
     more = {"random_state": subject.seed, **measure.parameters}
     if measure.method == "sage":
-        more |= {"background": subject.sample(BACKGROUND, 3)[0], "progress": False}
+        more |= {"background": subject.background(BACKGROUND), "progress": False}
     rows = subject.forest.in_order(table)
-    return importance(model, rows, y, _methods.call(measure.method, "importance", **more))
+    of_method = _methods.call(measure.method, "importance", **more)
+    return importance(model, rows, y, of_method, sample_weight=weights)
 
 
 def _air(subject):
     inner = subject.inner
     if not hasattr(inner, "get_params"):
         return importance(inner, subject.table, subject.y, "air")  # says why
-    table, y, _ = subject.sample(FITTED, 5)
+    table, y, *_ = subject.sample(FITTED, 5)
     if len(y) < len(subject.y):
         subject.note(f"AIR and copies of the model are fitted on {len(y)} rows.")
     _, y = np.unique(y, return_inverse=True) if subject.classes else (None, y)

@@ -43,7 +43,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
     if why:
         return why
     rng = subject.rng(10)
-    table, _, codes = subject.sample(FITTED * 3 // 2, 11)
+    table, _, codes, _ = subject.sample(FITTED * 3 // 2, 11)
     rows, apart = _parted(codes, subject.classes, rng)
     numbers = subject.numbers(table)
     y_rows, y_apart = codes[rows], codes[apart]

@@ -125,6 +125,8 @@ def audit(
     X_test: ArrayLike | None = None,
     y_test: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
+    sample_weight_test: ArrayLike | None = None,
     progress: bool | None = None,
     random_state: int = 0,
 ) -> Audit:
@@ -137,6 +139,9 @@ def audit(
         beside noise. A Booster cannot be fitted anew; the page then says what is missing.
     X, y, X_test, y_test, progress
         See `splitcredit.compare`.
+    sample_weight, sample_weight_test : (n_samples,), optional
+        Weights of the rows of X and of X_test, in the sections ``"model"`` and ``"measures"``. All
+        rows count alike in the others and in the fits of copies.
     random_state : int
         Seed of all draws. The same seed gives the same bytes.
 
@@ -168,7 +173,8 @@ def audit(
         raise TypeError("an audit needs the targets of the rows: pass y")
     n_steps = len(MEASURES) + copies.FITS + 1 + 6
     with progress_bar.bar(n_steps, progress, "steps") as done:
-        subject = Subject(model, X, y, X_test, y_test, random_state)
+        given = {"sample_weight": sample_weight, "sample_weight_test": sample_weight_test}
+        subject = Subject(model, X, y, X_test, y_test, random_state, **given)
         comparison = compared(subject, done=done)
         of_copies = copies.fitted(subject, done)
         found, beats = sections.model(subject, of_copies)

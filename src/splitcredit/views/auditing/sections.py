@@ -104,11 +104,11 @@ def model(subject, copies) -> tuple[Section, bool | None]:
     is_new = subject.has_test or has_bags or has_copies
     if subject.has_test or not is_new:
         source = "test rows" if subject.has_test else "rows that the model may have been fitted on"
-        table, _, codes = subject.sample(JUDGED, 20, of_test=True)
-        found = score(subject.scores(table), codes, of_classes)
+        table, _, codes, weights = subject.sample(JUDGED, 20, of_test=True)
+        found = score(subject.scores(table), codes, of_classes, weights)
     elif has_bags:
-        source, (scores, codes) = "out-of-bag rows", subject.oob_scores()
-        found = score(scores, codes, of_classes)
+        source, (scores, codes, weights) = "out-of-bag rows", subject.oob_scores()
+        found = score(scores, codes, of_classes, weights)
     else:
         source, found = "rows that were kept apart from a copy", copies.score
         size = f"{copies.n_trees} trees, fitted on {copies.n_rows} rows"
@@ -125,9 +125,9 @@ def model(subject, copies) -> tuple[Section, bool | None]:
         half = t.ppf(0.975, n - 1) * copies.permuted.std(ddof=1) / np.sqrt(n)
         by_chance, who = (chance, chance - half, chance + half), "a copy with permuted targets"
     else:
-        table, _, codes = subject.sample(1000, 21, of_test=True)
+        table, _, codes, w = subject.sample(1000, 21, of_test=True)
         scores, rng = subject.scores(table), subject.rng(22)
-        permuted = [score(scores, rng.permutation(codes), of_classes)[0] for _ in range(200)]
+        permuted = [score(scores, rng.permutation(codes), of_classes, w)[0] for _ in range(200)]
         by_chance = tuple(np.quantile(permuted, [0.5, 0.025, 0.975]))
         who = "the same model on permuted rows of targets"
         notes.append(f"No copy was fitted, so that the targets of rows were permuted: {copies}.")
@@ -303,7 +303,7 @@ def ratio(a, b) -> tuple[float, float, float]:
 
 def redundant(subject, comparison, model_score) -> Section:
     """Groups of like features, single features that may leak, and what SHAP makes of the groups."""
-    table, _, codes = subject.sample(4 * EXPLAINED, 40)
+    table, _, codes, _ = subject.sample(4 * EXPLAINED, 40)
     numbers, names, notes = subject.numbers(table), np.array(subject.names, object), []
     chosen = np.arange(len(names))
     if len(chosen) > COMPARED:
@@ -395,7 +395,7 @@ def _alone(subject, numbers, codes, names, model_score):
 def _covers_and_background(subject, members) -> str:
     """How far two kinds of SHAP values differ for some features, as text."""
     rows, trees = subject.sample(EXPLAINED // 2, 2)[0], subject.some_trees()
-    background = subject.sample(BACKGROUND, 3)[0]
+    background = subject.background(BACKGROUND)
     covers = explain(trees, rows, progress=False).values[:, members]
     other = tree_shap_interventional(trees, rows, background, progress=False)
     sizes = np.abs(covers).sum(axis=(1, 2))

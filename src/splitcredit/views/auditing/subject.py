@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
-from scipy.stats import rankdata
 from sklearn.base import clone
 
 from splitcredit.models import _chunks
@@ -19,7 +18,8 @@ from splitcredit.models.formats import are_targets, format_of
 from splitcredit.models.formats.containers import rows_in
 from splitcredit.models.opened import Opened
 from splitcredit.models.training import checked_training_data, refuse_without_oob, targets_of
-from splitcredit.rows.tables import rows_at
+from splitcredit.rows.names import row_index
+from splitcredit.rows.tables import row_weights, rows_at
 
 # Rows that an audit takes, and numbers of a table whose every row is needed.
 MOST_ROWS, MOST_NUMBERS = 100_000, 150_000_000
@@ -34,7 +34,9 @@ Z = 1.96
 class Subject:
     """What is audited: the forest, and rows as its trees see them."""
 
-    def __init__(self, model, X, y, X_test, y_test, seed):
+    def __init__(
+        self, model, X, y, X_test, y_test, seed, *, sample_weight=None, sample_weight_test=None
+    ):
         opened = Opened(model)
         self.forest: Forest = opened.forest
         self.inner: Any = opened.inner
@@ -48,15 +50,24 @@ class Subject:
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
             self.classes = (other, *self.forest.output_names)
-        self.table, self.y = self._table(X, y, "X", self._keeps_all(X))
+        of_rows = X, y, sample_weight
+        self.table, self.y, self.weights = self._table(*of_rows, "X", self._keeps_all(X))
         self.codes = self.codes_of(self.y)
         self.why_not_bagged = self._why_not_bagged()
         self.has_test = X_test is not None
         if self.has_test and y_test is None:
             raise TypeError("X_test has no targets: pass y_test")
-        self.test, self.test_y = self.table, self.y
+        self.test, self.test_y, self.test_weights = self.table, self.y, self.weights
         if self.has_test:
-            self.test, self.test_y = self._table(X_test, y_test, "X_test", False)
+            if sample_weight is not None and sample_weight_test is None:
+                raise TypeError("X_test has no weights: pass sample_weight_test")
+            of_test = self._table(X_test, y_test, sample_weight_test, "X_test", False)
+            self.test, self.test_y, self.test_weights = of_test
+        if self.weights is not None or self.test_weights is not None:
+            self.note(
+                "Weights of rows count in means of attributions, permutation, SAGE and the score "
+                "of the model, and nowhere else."
+            )
         self.test_codes = self.codes_of(self.test_y)
         if self.codes is not None and not has_variance(self.codes):
             self.note("The target has no variance: no score can tell features apart.")
@@ -92,12 +103,28 @@ class Subject:
         return targets_of(forest, y, len(y))
 
     def sample(self, n, purpose, of_test=False):
-        """Rows, labels and codes of at most n rows, drawn without replacement, in their order."""
-        data = self.table, self.y, self.codes
+        """Rows, labels, codes and weights of at most n rows, drawn without replacement.
+
+        They keep their order. Rows without weight are left out, and equal weights are None.
+        """
+        data, weights = (self.table, self.y, self.codes), self.weights
         if of_test:
-            data = self.test, self.test_y, self.test_codes
-        rows = drawn(self.rng(purpose), data[0].shape[0], n)
-        return tuple(rows_at(each, rows) for each in data)
+            data, weights = (self.test, self.test_y, self.test_codes), self.test_weights
+        rows = self._drawn(data[0].shape[0], weights, n, purpose)
+        weights = row_weights(rows_at(weights, rows), len(rows))
+        return *(rows_at(each, rows) for each in data), weights
+
+    def _drawn(self, n, weights, most, purpose):
+        """At most so many of n rows, of those with a weight."""
+        pool = np.arange(n) if weights is None else np.flatnonzero(weights)
+        return pool[drawn(self.rng(purpose), len(pool), most)]
+
+    def background(self, n):
+        """Rows that unknown features are taken from, drawn in proportion to their weights."""
+        table, *_, weights = self.sample(self.table.shape[0], 3)
+        if weights is None:
+            return self.sample(n, 3)[0]
+        return rows_at(table, self.rng(3).choice(len(weights), n, p=weights / weights.sum()))
 
     def numbers(self, table) -> np.ndarray:
         """Values of rows as the trees see them, float64 (n, n_features)."""
@@ -151,9 +178,9 @@ class Subject:
         return scores[:, 1:] if len(self.classes) == 2 and scores.shape[1] == 2 else scores
 
     def oob_scores(self):
-        """Predictions of training rows by the trees grown without them; see `scores`, and codes."""
+        """Predictions of training rows by the trees grown without them; codes, and weights."""
         trees = self.training_trees()
-        rows = drawn(self.rng(1), self.table.shape[0], JUDGED)
+        rows = self._drawn(self.table.shape[0], self.weights, JUDGED, 1)
         values = self.numbers(rows_at(self.table, rows))
         total, count = np.zeros((len(rows), self.forest.n_outputs)), np.zeros(len(rows))
         for t in range(trees.n_trees):
@@ -163,20 +190,23 @@ class Subject:
                 count[out] += 1
         seen = count > 0
         scores = total[seen] / count[seen, None]
-        return (scores[:, 1:] if len(self.classes) == 2 else scores), self.codes[rows][seen]
+        weights = rows_at(self.weights, rows[seen])
+        scores = scores[:, 1:] if len(self.classes) == 2 else scores
+        return scores, self.codes[rows][seen], weights
 
     def _keeps_all(self, X):
         """Whether all rows may be needed: those of a forest that says what it was grown on."""
         fits = len_of(X) * self.forest.n_features <= MOST_NUMBERS
         return fits and self.forest.inbag is not None
 
-    def _table(self, X, y, what, keeps_all):
+    def _table(self, X, y, weights, what, keeps_all):
         try:
             X = rows_in(X)
             X = np.asarray(X) if isinstance(X, (list, tuple)) else X
             y = None if y is None else np.asarray(y)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{what} or its targets are no table of rows: {error}") from None
+        index = row_index(X)
         X = X if self.steps.pipelines else _chunks.as_table(self.forest, X)
         n = len_of(X)
         y = y[:, 0] if y is not None and y.shape == (n, 1) else y
@@ -184,11 +214,13 @@ class Subject:
             raise ValueError(f"{what} has {n} rows, and its targets have the shape {y.shape}")
         if n == 0:
             raise ValueError(f"{what} has no rows: pass at least one")
+        who = "sample_weight" if what == "X" else "sample_weight_test"
+        weights = row_weights(weights, n, index, who)
         if n > MOST_ROWS and not keeps_all:
             self.note(f"{MOST_ROWS:,} of the {n:,} rows of {what} were drawn, by the seed.")
-            rows = drawn(self.rng(0), n, MOST_ROWS)
-            X, y = rows_at(X, rows), rows_at(y, rows)
-        return _chunks.as_table(self.forest, self.steps.rows(X)), y
+            rows = self._drawn(n, weights, MOST_ROWS, 0)
+            X, y, weights = (rows_at(each, rows) for each in (X, y, weights))
+        return _chunks.as_table(self.forest, self.steps.rows(X)), y, weights
 
     def _why_not_bagged(self) -> str:
         """Why there are no out-of-bag measures; empty if there are."""
@@ -219,33 +251,46 @@ def drawn(rng, n: int, most: int) -> np.ndarray:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
-def score(scores, codes, is_classifier) -> tuple[float, np.ndarray]:
+def score(scores, codes, is_classifier, weights=None) -> tuple[float, np.ndarray]:
     """How well scores tell the targets, and what each row adds to it, whose mean is 0.
+
+    Rows count by their weights, and so does what they add.
 
     The mean area under the ROC curve of each class that occurs, with the deviations of DeLong et
     al. (1988), or the share of the variance that is explained. NaN if all targets are the same.
     """
     n = len(codes)
-    if not has_variance(codes):
+    w = np.ones(n) if weights is None else weights * (n / weights.sum())
+    if not has_variance(codes[w > 0]):
         return np.nan, np.zeros(n)
     if not is_classifier:
-        error, spread = (codes - scores[:, 0]) ** 2, (codes - codes.mean()) ** 2
-        mean = max(spread.mean(), np.finfo(float).tiny)
-        value = 1 - error.mean() / mean
-        return value, (spread * (1 - value) - error) / mean
+        center = np.average(codes, weights=w)
+        error, spread = (codes - scores[:, 0]) ** 2, (codes - center) ** 2
+        mean = max(np.average(spread, weights=w), np.finfo(float).tiny)
+        value = 1 - np.average(error, weights=w) / mean
+        return value, w * (spread * (1 - value) - error) / mean
     columns = [1] if scores.shape[1] == 1 else range(scores.shape[1])
     areas, deviations = [], np.zeros(n)
     for c in columns:
         own, of_class = scores[:, 0 if scores.shape[1] == 1 else c], codes == c
-        n_in, n_out = of_class.sum(), n - of_class.sum()
+        n_in, n_out = w[of_class].sum(), w[~of_class].sum()
         if n_in == 0 or n_out == 0:
             continue
-        ranks, beaten = rankdata(own), np.empty(n)
-        beaten[of_class] = (ranks[of_class] - rankdata(own[of_class])) / n_out
-        beaten[~of_class] = 1 - (ranks[~of_class] - rankdata(own[~of_class])) / n_in
-        areas.append(beaten[of_class].mean())
-        deviations += (beaten - areas[-1]) * np.where(of_class, n / n_in, n / n_out)
+        ranks, beaten = _ranks(own, w), np.empty(n)
+        for members, of_others in ((of_class, n_out), (~of_class, n_in)):
+            within = _ranks(own[members], w[members])
+            beaten[members] = (ranks[members] - within) / of_others
+        beaten[~of_class] = 1 - beaten[~of_class]
+        areas.append(np.average(beaten[of_class], weights=w[of_class]))
+        deviations += w * (beaten - areas[-1]) * np.where(of_class, n / n_in, n / n_out)
     return float(np.mean(areas)), deviations / len(areas)
+
+
+def _ranks(values, weights):
+    """Weight of the smaller values, and half of that of the equal ones, for each value."""
+    _, place = np.unique(values, return_inverse=True)
+    sums = np.bincount(place, weights)
+    return (np.cumsum(sums) - sums / 2)[place]
 
 
 def has_variance(codes) -> bool:
