@@ -113,7 +113,7 @@ def drawn(page, example, names=None):
     tuple of Path and matplotlib Axes
         Each picture of the page, and what the code above it has called `ax`.
     """
-    names = {"ax": timed()} if page == BENCHMARKS else {} if names is None else names
+    names = {} if names is None else names
     if page.startswith("measures/"):
         names.update(example)
     parts = PARTS.finditer((DOCS / page).read_text(encoding="utf-8"))
@@ -121,7 +121,8 @@ def drawn(page, example, names=None):
         if part["code"]:
             exec(part["code"], names)
         else:
-            yield (DOCS / page).parent / part["picture"], names["ax"]
+            picture = (DOCS / page).parent / part["picture"]
+            yield picture, timed() if picture.stem == "benchmarks" else names["ax"]
 
 
 def timed():

@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from reproduction import marked, storage
-from reproduction.claims_summary import reduced_preset, summary
+from reproduction.claims_summary import reduced_preset, summary, totals
 from reproduction.papers.trust import standings
 from reproduction.report.numbers import Numbers
 
@@ -103,7 +103,8 @@ def trust_page() -> str:
 def pages_with_numbers() -> dict[Path, str]:
     """Pages and their texts, with the numbers of the reference in their sentences."""
     files = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
-    run = Numbers({f"{p.parent.name}/{p.stem}": p for p in files}, [], {})
+    claims = [row for name in CLAIMS for row in storage.read_rows(REFERENCE / name)]
+    run, counts = Numbers({f"{p.parent.name}/{p.stem}": p for p in files}, [], {}), totals(claims)
     pages = {}
     for name, sentences in yaml.safe_load((ROOT / SENTENCES).read_text(encoding="utf-8")).items():
         text = (ROOT / name).read_text(encoding="utf-8")
@@ -114,7 +115,8 @@ def pages_with_numbers() -> dict[Path, str]:
             found = re.search(r"(−?\d*\.?\d+)".join(patterns), text)
             if found is None:
                 sys.exit(f"{name} has no sentence like: {sentence}")
-            filled = [run.fill(number) for number in re.findall("{{.*?}}", sentence)]
+            found_numbers = re.findall("{{.*?}}", sentence)
+            filled = [run.fill(number, totals=counts) for number in found_numbers]
             for place, number in reversed([*enumerate(filled, start=1)]):
                 shown = re.sub(r"^0\.", ".", number.removesuffix(" %"))
                 text = text[: found.start(place)] + shown + text[found.end(place) :]
