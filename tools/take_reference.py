@@ -63,11 +63,16 @@ def main():
     if bench.exists():
         shutil.copy(bench, REFERENCE)
         for mark, table in bench_tables(storage.read_rows(bench)).items():
-            marked.write(ROOT / "docs" / "benchmarks.md", mark, table)
+            marked.write(ROOT / bench_page(mark), mark, table)
+
+
+def bench_page(mark) -> str:
+    """The page that shows a table of the benchmarks."""
+    return "docs/benchmarks.md" if mark == "first" else "benchmarks/README.md"
 
 
 def bench_tables(rows) -> dict[str, str]:
-    """The tables of the page of benchmarks, by their marks."""
+    """The tables of the pages of benchmarks, by their marks."""
     drawn = [row for row in rows if row["family"]]
     rows = [row for row in rows if not row["family"]]
     xeon = [row for row in storage.read_rows(XEON) if not row["family"]]
