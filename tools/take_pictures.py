@@ -63,12 +63,10 @@ def pages(methods) -> list[str]:
 
 def frames(methods) -> dict[str, tuple[str, str]]:
     """By page of measures: a mark, and the text that stands there."""
-    from splitcredit.measures._methods import NEEDS
-
     texts = {EXAMPLE: ("methods", _table(methods))}
     for method in methods:
         functions = ", ".join(f"`{function}`" for function in method.functions)
-        needs = "; ".join(f"{need}: {NEEDS[need]}" for need in method.needs) or "nothing"
+        needs = ", ".join(f"[{need}](index.md#all-methods)" for need in method.needs) or "nothing"
         place = ELSEWHERE.get(method.name, "#reference")
         lines = [
             method.summary,
@@ -82,11 +80,13 @@ def frames(methods) -> dict[str, tuple[str, str]]:
 
 
 def _table(methods):
+    from splitcredit.measures._methods import NEEDS
+
     lines = ["| name | functions | needs | what it is |", "|---|---|---|---|"]
     for m in methods:
         cells = [f"[{m.name}]({m.name}.md)", ", ".join(m.functions), ", ".join(m.needs), m.summary]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *(f"- **{need}**: {text}" for need, text in NEEDS.items())])
 
 
 def example_names() -> dict:
