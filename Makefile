@@ -101,7 +101,7 @@ lock: environment ## resolve the dependencies anew (needs uv), and write environ
 	for name in requirements requirements-tools requirements-slurm; do \
 	  "$(BIN)/uv" pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --quiet --upgrade -o $$name.lock \
-	    $$([ $$name = requirements ] && echo "--all-extras pyproject.toml" || \
+	    $$([ $$name = requirements ] && echo "--group pipeline --group docs --group test pyproject.toml" || \
 	      echo "-c requirements.lock $$name.in") || exit 1; \
 	done
 	"$(BIN)/python" workflow/make_environment_yml.py

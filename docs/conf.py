@@ -20,6 +20,7 @@ version = release = __version__
 root_doc = "docs/index"
 include_patterns = [
     "*.md",
+    "benchmarks/README.md",
     "config/README.md",
     "data/README.md",
     "docs/*.md",
@@ -29,7 +30,7 @@ include_patterns = [
     "notebooks/README.md",
     "results/README.md",
 ]
-exclude_patterns = [".*", "build", "src", "tests", "benchmarks"]
+exclude_patterns = [".*", "build", "src", "tests"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "mathml", "links"]
 
 # A heading can be linked to by the name that the code host gives it.

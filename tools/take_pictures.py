@@ -63,12 +63,10 @@ def pages(methods) -> list[str]:
 
 def frames(methods) -> dict[str, tuple[str, str]]:
     """By page of measures: a mark, and the text that stands there."""
-    from splitcredit.measures._methods import NEEDS
-
     texts = {EXAMPLE: ("methods", _table(methods))}
     for method in methods:
         functions = ", ".join(f"`{function}`" for function in method.functions)
-        needs = "; ".join(f"{need}: {NEEDS[need]}" for need in method.needs) or "nothing"
+        needs = ", ".join(f"[{need}](index.md#all-methods)" for need in method.needs) or "nothing"
         place = ELSEWHERE.get(method.name, "#reference")
         lines = [
             method.summary,
@@ -82,11 +80,13 @@ def frames(methods) -> dict[str, tuple[str, str]]:
 
 
 def _table(methods):
+    from splitcredit.measures._methods import NEEDS
+
     lines = ["| name | functions | needs | what it is |", "|---|---|---|---|"]
     for m in methods:
         cells = [f"[{m.name}]({m.name}.md)", ", ".join(m.functions), ", ".join(m.needs), m.summary]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *(f"- **{need}**: {text}" for need, text in NEEDS.items())])
 
 
 def example_names() -> dict:
@@ -113,7 +113,7 @@ def drawn(page, example, names=None):
     tuple of Path and matplotlib Axes
         Each picture of the page, and what the code above it has called `ax`.
     """
-    names = {"ax": timed()} if page == BENCHMARKS else {} if names is None else names
+    names = {} if names is None else names
     if page.startswith("measures/"):
         names.update(example)
     parts = PARTS.finditer((DOCS / page).read_text(encoding="utf-8"))
@@ -121,7 +121,8 @@ def drawn(page, example, names=None):
         if part["code"]:
             exec(part["code"], names)
         else:
-            yield (DOCS / page).parent / part["picture"], names["ax"]
+            picture = (DOCS / page).parent / part["picture"]
+            yield picture, timed() if picture.stem == "benchmarks" else names["ax"]
 
 
 def timed():

@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from reproduction import marked, storage
-from reproduction.claims_summary import reduced_preset, summary
+from reproduction.claims_summary import reduced_preset, summary, totals
 from reproduction.papers.trust import standings
 from reproduction.report.manifest import seconds_by_rule
 from reproduction.report.numbers import Numbers
@@ -66,11 +66,16 @@ def main():
     if bench.exists():
         shutil.copy(bench, REFERENCE)
         for mark, table in bench_tables(storage.read_rows(bench)).items():
-            marked.write(ROOT / "docs" / "benchmarks.md", mark, table)
+            marked.write(ROOT / bench_page(mark), mark, table)
+
+
+def bench_page(mark) -> str:
+    """The page that shows a table of the benchmarks."""
+    return "docs/benchmarks.md" if mark == "first" else "benchmarks/README.md"
 
 
 def bench_tables(rows) -> dict[str, str]:
-    """The tables of the page of benchmarks, by their marks."""
+    """The tables of the pages of benchmarks, by their marks."""
     drawn = [row for row in rows if row["family"]]
     rows = [row for row in rows if not row["family"]]
     tables = {"summary": bench_summary(rows), "first": first_table(rows)}
@@ -116,7 +121,8 @@ def trust_page() -> str:
 def pages_with_numbers() -> dict[Path, str]:
     """Pages and their texts, with the numbers of the reference in their sentences."""
     files = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
-    run = Numbers({f"{p.parent.name}/{p.stem}": p for p in files}, [], {})
+    claims = [row for name in CLAIMS for row in storage.read_rows(REFERENCE / name)]
+    run, counts = Numbers({f"{p.parent.name}/{p.stem}": p for p in files}, [], {}), totals(claims)
     pages = {}
     for name, sentences in yaml.safe_load((ROOT / SENTENCES).read_text(encoding="utf-8")).items():
         text = (ROOT / name).read_text(encoding="utf-8")
@@ -127,7 +133,8 @@ def pages_with_numbers() -> dict[Path, str]:
             found = re.search(r"(−?\d*\.?\d+)".join(patterns), text)
             if found is None:
                 sys.exit(f"{name} has no sentence like: {sentence}")
-            filled = [run.fill(number) for number in re.findall("{{.*?}}", sentence)]
+            found_numbers = re.findall("{{.*?}}", sentence)
+            filled = [run.fill(number, totals=counts) for number in found_numbers]
             for place, number in reversed([*enumerate(filled, start=1)]):
                 shown = re.sub(r"^0\.", ".", number.removesuffix(" %"))
                 text = text[: found.start(place)] + shown + text[found.end(place) :]

@@ -9,7 +9,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *ROOT.glob("*.md"),
-    *(p for f in ("config", "data", "docs", "notebooks") for p in (ROOT / f).rglob("*.md")),
+    *(
+        p
+        for f in ("benchmarks", "config", "data", "docs", "notebooks")
+        for p in (ROOT / f).rglob("*.md")
+    ),
 ]
 
 

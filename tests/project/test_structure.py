@@ -142,10 +142,10 @@ def test_a_configuration_does_not_change_the_code_of_an_artefact():
 
 
 def test_locks_hold_what_the_project_pins_and_name_no_host():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     lock = (ROOT / "requirements.lock").read_text()
     locked = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", lock, re.M))
-    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    groups = [settings["project"]["dependencies"], *settings["dependency-groups"].values()]
     for requirement in (r for group in groups for r in group):
         name, _, version = re.sub(r"\[.*\]", "", requirement).partition("==")
         name = re.split(r"[<>=!~ ]", name)[0].lower()
