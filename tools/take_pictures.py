@@ -56,6 +56,7 @@ def pages(methods) -> list[str]:
         BENCHMARKS,
         "own_model.md",
         "gallery.md",
+        "partial_dependence.md",
         "audit.md",
         *(f"measures/{n}.md" for n in names),
     ]
