@@ -35,8 +35,6 @@ class PartialDependence(Shown):
         What the values count, such as ``"log-odds"`` or ``"probability"``.
     is_step : bool
         Whether each value of the grid stands for the interval between thresholds that ends there.
-    index : pandas.Index (n_samples,), optional
-        Labels of the rows, where they came from a DataFrame.
     """
 
     values: np.ndarray
@@ -48,33 +46,24 @@ class PartialDependence(Shown):
     data: tuple[np.ndarray, ...] = ()
     unit: str = "prediction"
     is_step: bool = False
-    index: Any = None
 
     def __repr__(self):
         names = " x ".join(map(repr, self.feature_names))
         places = " x ".join(str(len(grid)) for grid in self.grids)
-        return (
-            f"PartialDependence({self.kind!r}, {names}, {places} places, "
-            f"{len(self.output_names)} outputs)"
-        )
+        outputs = f"{len(self.output_names)} outputs"
+        return f"PartialDependence({self.kind!r}, {names}, {places} places, {outputs})"
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """As a tidy DataFrame, with one row for each place on the grid and output.
 
-        Returns
-        -------
-        pandas.DataFrame
-            A column for each feature, then output and value, which have an underscore behind them
-            if a feature is called so.
+        Its columns are the features, output and value; the last two have an underscore behind them
+        if a feature is called so.
         """
         import pandas as pd
 
         shape = self.values.shape
         index = np.indices(shape).reshape(len(shape), -1)
-        columns = {
-            name: grid[places]
-            for name, grid, places in zip(self.feature_names, self.grids, index, strict=False)
-        }
+        columns = {name: self.grids[j][index[j]] for j, name in enumerate(self.feature_names)}
         columns[free("output", columns)] = np.array(self.output_names)[index[-1]]
         columns[free("value", columns)] = self.values.ravel()
         return pd.DataFrame(columns)
@@ -87,14 +76,14 @@ class PartialDependence(Shown):
         """Draw curves of one feature, or a map of two. Needs matplotlib.
 
         Gray bars at the bottom say how the rows are distributed. Categories are points at equal
-        distances, and missing values a point beside the axis.
+        distances, and missing values a point beside the others.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             A new figure if not given.
         output : str or int, optional
-            Name or index of the output to draw. Several are drawn as curves, without those of rows.
+            Name or index of the output to draw; needed for maps and curves of rows of several.
         centered : bool
             Whether each curve begins at 0, which shows where curves of rows differ in shape.
         lines : int
@@ -102,11 +91,6 @@ class PartialDependence(Shown):
 
         Returns
         -------
-        matplotlib Axes
-
-        Raises
-        ------
-        ValueError
-            If there is no such output, or a map or curves of rows only are of several outputs.
+        matplotlib Axes; ValueError if there is no such output, or no one is chosen
         """
         return plots.draw(self, ax, output, centered, lines)

@@ -380,16 +380,14 @@ def interactions(given):
 def partial_dependence(given):
     """How the prediction depends on a feature.
 
-    The mean over the rows of TABLE, for each value on a grid. Parameters are those of the function,
-    such as -p grid=thresholds, -p kind=ale or -p model_output=probability.
+    The mean over the rows of TABLE, for each value on a grid. Parameters are such as -p kind=ale.
     """
     given.background = None
     model, tables, options = _opened(given)
     options |= _typed_parameters(given.parameters, dependence.partial_dependence)
     X, _ = tables.whole(given.table, given.rows)
-    names = [str(name) for name in X.columns]
-    features = [_named(name, names) for name in given.feature]
-    result = splitcredit.partial_dependence(model, X, features, progress=given.progress, **options)
+    features = [_named(name, map(str, X.columns)) for name in given.feature]
+    result = dependence.partial_dependence(model, X, features, progress=given.progress, **options)
     if given.form == "png":
         _draw(given, result.plot)
     else:

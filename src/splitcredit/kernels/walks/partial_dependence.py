@@ -15,14 +15,13 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
     BLOCK,
     as_readonly,
-    cached_per_forest,
     goes_left,
     inner_first,
     n_blocks,
     packed_nodes,
 )
 
-# Most blocks of rows of a weighted mean, each with sums of its own.
+# Most blocks of rows of a mean, each with sums of its own.
 _BLOCKS = 32
 
 
@@ -35,19 +34,17 @@ def curves(forest, X, first, second, owner, outputs, weights=None) -> np.ndarray
     (n_samples, n_outputs, n_first, n_second), or with weights of the rows (n_samples,) their
     weighted mean, (1, n_outputs, n_first, n_second). Rows have the same bytes in any call.
     """
-    size = BLOCK if weights is None else max(BLOCK, -(-len(X) // _BLOCKS))
-    n_targets = len(X) if weights is None else n_blocks(len(X), size)
+    is_mean = weights is not None
+    size = max(BLOCK, -(-len(X) // _BLOCKS)) if is_mean else BLOCK
+    n_targets = n_blocks(len(X), size) if is_mean else len(X)
     out = np.zeros((n_targets, len(outputs), len(first) + 1, len(second)))
-    _blocks(
-        n_blocks(len(X), size),
-        *packed_nodes(forest),
-        inner_first(forest),
-        *as_readonly(forest.value[:, outputs], X, np.concatenate([first, second]), owner),
-        *as_readonly(np.zeros(0) if weights is None else weights),
-        (size, len(first), _largest_tree(forest)),
-        out,
-    )
-    if weights is not None:
+    largest = int(np.diff(forest.tree_offsets).max())
+    grid, weight = np.concatenate([first, second]), np.ones(len(X)) if weights is None else weights
+    arrays = as_readonly(forest.value[:, outputs], X, grid, owner, weight)
+    sizes = size, len(first), largest, is_mean
+    nodes = *packed_nodes(forest), inner_first(forest)
+    _blocks(n_blocks(len(X), size), *nodes, *arrays, sizes, out)
+    if is_mean:
         out = out.sum(axis=0, keepdims=True) / weights.sum()
     out = np.cumsum(out[:, :, :-1], axis=2)
     if forest.aggregate == "mean":
@@ -55,48 +52,41 @@ def curves(forest, X, first, second, owner, outputs, weights=None) -> np.ndarray
     return out + forest.base[outputs][:, None, None]
 
 
-@cached_per_forest
-def _largest_tree(forest):
-    return int(np.diff(forest.tree_offsets).max())
-
-
 @kernel(parallel=True)
 def _blocks(
     begin, end, nodes, roots, missing_left, numbers, value, X, grid, owner, weights, sizes, out
 ):
     """Each block of rows goes down all trees, with the grid values that reach a node."""
-    size, n_first, largest = sizes
-    n, n_grid = len(X), len(grid)
+    size, n_first, largest, is_mean = sizes
+    n_second = len(grid) - n_first
     # Rows, and behind them second grid values; first ones need no list, as they stay sorted.
-    order, spare = np.empty(size + n_grid, np.int64), np.empty(size + n_grid, np.int64)
+    order, spare = np.empty(size + n_second, np.int64), np.empty(size + n_second, np.int64)
     # Of each node to visit: its number, and where rows, first and second values begin and end.
     waiting = np.empty((largest + 1, 7), np.int64)
     for block in range(begin, end):
         start = block * size
-        m = min(n, start + size) - start
+        m = min(len(X), start + size) - start
         for t in range(len(roots)):
-            for q in range(m):
-                order[q] = start + q
-            for q in range(n_first, n_grid):
-                order[m + q - n_first] = q
+            for q in range(m + n_second):
+                order[q] = start + q if q < m else n_first + q - m
             waiting[0, 0], waiting[0, 1], waiting[0, 2] = roots[t], 0, m
             waiting[0, 3], waiting[0, 4] = 0, n_first
-            waiting[0, 5], waiting[0, 6] = m, m + n_grid - n_first
+            waiting[0, 5], waiting[0, 6] = m, m + n_second
             top = 0
             while top >= 0:
                 k = waiting[top, 0]
                 if k >= len(nodes):
-                    _add(numbers[k], value, order, waiting, top, weights, block, n_first, out)
+                    target = block if is_mean else -1
+                    _add(numbers[k], value, order, waiting, top, weights, target, n_first, out)
                     top -= 1
                     continue
                 part = owner[nodes[k].feature]
                 low, high = waiting[top, 2 * part + 1], waiting[top, 2 * part + 2]
-                if part == 0:
-                    middle = _parted(X, nodes, missing_left, k, order, low, high, spare)
-                elif part == 1:
+                if part == 1:
                     middle = _bisected(grid, nodes, missing_left, k, low, high)
                 else:
-                    middle = _parted(grid, nodes, missing_left, k, order, low, high, spare)
+                    table = grid if part == 2 else X
+                    middle = _parted(table, nodes, missing_left, k, order, low, high, spare)
                 # The left child takes the place of its parent, and the right one waits behind it.
                 beside = top + (middle > low)
                 if middle < high:
@@ -115,8 +105,7 @@ def _parted(table, nodes, missing_left, k, order, low, high, spare):
     for q in range(low, high):
         row = order[q]
         left = goes_left(table[row, column], nodes, missing_left, k)
-        order[middle] = row
-        spare[others] = row
+        order[middle], spare[others] = row, row
         middle += left
         others += not left
     for q in range(others):
@@ -127,10 +116,9 @@ def _parted(table, nodes, missing_left, k, order, low, high, spare):
 @kernel(inner=True)
 def _bisected(grid, nodes, missing_left, k, low, high):
     """Where those of a sorted grid begin that do not go left."""
-    column = nodes[k].feature
     while low < high:
         middle = (low + high) // 2
-        if goes_left(grid[middle, column], nodes, missing_left, k):
+        if goes_left(grid[middle, nodes[k].feature], nodes, missing_left, k):
             low = middle + 1
         else:
             high = middle
@@ -138,25 +126,17 @@ def _bisected(grid, nodes, missing_left, k, low, high):
 
 
 @kernel(inner=True)
-def _add(leaf, value, order, waiting, top, weights, block, n_first, out):
-    """Add the value of a leaf to each row, or times their weights to the sums of the block."""
-    begin, end = waiting[top, 1], waiting[top, 2]
-    if len(weights) == 0:
-        for q in range(begin, end):
-            for c in range(value.shape[1]):
-                _add_between(value[leaf, c], order, waiting, top, order[q], c, n_first, out)
-    else:
-        total = 0.0
-        for q in range(begin, end):
-            total += weights[order[q]]
+def _add(leaf, value, order, waiting, top, weights, target, n_first, out):
+    """Add the value of a leaf to each row, or times all their weights to the target, if from 0."""
+    end, total = waiting[top, 2], 0.0
+    for q in range(waiting[top, 1], end):
+        total += weights[order[q]]
+        if target >= 0 and q < end - 1:
+            continue
+        row = target if target >= 0 else order[q]
         for c in range(value.shape[1]):
-            _add_between(total * value[leaf, c], order, waiting, top, block, c, n_first, out)
-
-
-@kernel(inline=True)
-def _add_between(worth, order, waiting, top, target, c, n_first, out):
-    """Add at the first grid value that is left, and take off behind the last."""
-    for q in range(waiting[top, 5], waiting[top, 6]):
-        second = order[q] - n_first
-        out[target, c, waiting[top, 3], second] += worth
-        out[target, c, waiting[top, 4], second] -= worth
+            for s in range(waiting[top, 5], waiting[top, 6]):
+                second = order[s] - n_first
+                out[row, c, waiting[top, 3], second] += total * value[leaf, c]
+                out[row, c, waiting[top, 4], second] -= total * value[leaf, c]
+        total = 0.0
