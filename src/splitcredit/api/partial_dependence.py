@@ -101,8 +101,8 @@ def partial_dependence(
     >>> curve
     PartialDependence('average', 'petal width (cm)', 2 places, 3 outputs)
     >>> curve.values.round(2)
-    array([[0.6 , 0.27, 0.12],
-           [0.14, 0.62, 0.24]])
+    array([[0.69, 0.17, 0.14],
+           [0.13, 0.56, 0.31]])
     """
     check_choice("kind", kind, KINDS)
     check_whole("grid_resolution", grid_resolution, 2)

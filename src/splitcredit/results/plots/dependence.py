@@ -32,7 +32,7 @@ def draw(result, ax, output, centered, lines):
         cells = result.values[np.ix_(*orders)][:, :, outputs[0]].T
         edges = [_edges(own.x[order]) for own, order in zip(places, orders, strict=True)]
         colored = ax.pcolormesh(*edges, cells, rasterized=cells.size > 10_000)
-        drawing.color_bar(ax, colored, text)
+        drawing.color_bar(ax, colored, drawing.wrapped(text, 36))
     else:
         _curves(result, ax, outputs, places[0], centered, lines)
         _distribution(ax, places[0])
