@@ -157,6 +157,8 @@ def numbers(ax) -> list[float]:
     shown += [y for line in ax.lines for y in line.get_ydata()]
     for dots in ax.collections:
         shown += list(dots.get_offsets()[:, 0]) if hasattr(dots, "get_sizes") else []
+        is_map = hasattr(dots, "get_coordinates")
+        shown += list(dots.get_array().ravel()[::10]) if is_map else []
     for image in ax.images:
         shown += list(image.get_array()[:, ::10].ravel())
     return [float(f"{x:.6g}") for x in shown]

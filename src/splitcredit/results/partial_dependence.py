@@ -35,6 +35,12 @@ class PartialDependence(Shown):
         What the values count, such as ``"log-odds"`` or ``"probability"``.
     is_step : bool
         Whether each value of the grid stands for the interval between thresholds that ends there.
+
+    Examples
+    --------
+    >>> curve = splitcredit.partial_dependence(model, X, "petal width (cm)", output=0)
+    >>> list(curve.to_frame())
+    ['petal width (cm)', 'output', 'value']
     """
 
     values: np.ndarray
