@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from functools import partial
 from importlib.metadata import version
 from platform import python_version
 
@@ -11,7 +12,10 @@ import numpy as np
 import sage
 import shap
 import xgboost
+from sklearn import inspection
 from sklearn.datasets import make_friedman1
+from sklearn.ensemble import HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
 from treeinterpreter import treeinterpreter
 
 import splitcredit
@@ -233,3 +237,29 @@ def sampled_gap():
         ours,
         theirs,
     )
+
+
+def partial_dependence():
+    """Curves from the fitted model; the time of the peer is that of ten values of the grid."""
+    X, y = make_friedman1(10_000, 20, random_state=0)
+    models = {
+        "histograms": HistGradientBoostingRegressor(max_iter=300, early_stopping=False),
+        "XGBoost": xgboost.XGBRegressor(n_estimators=300, n_jobs=1),
+    }
+    for name, model in models.items():
+        model.fit(X, y)
+        yield Pair(
+            "partial dependence, end to end",
+            f"{name}, 300 trees, 10000 rows, 100 values",
+            "scikit-learn, brute",
+            version("scikit-learn"),
+            partial(splitcredit.partial_dependence, model, X, 0),
+            partial(_by_brute_force, model, X),
+            share=0.1,
+            rounds=3,
+        )
+
+
+def _by_brute_force(model, X):
+    with threadpool_limits(1, "openmp"):
+        inspection.partial_dependence(model, X, [0], method="brute", grid_resolution=10)

@@ -98,6 +98,7 @@ RACES = {
         "SAGE on numbers": InProcess(in_process.sage_on_numbers),
     },
     "loecher2022": {"out of bag": InProcess(in_process.out_of_bag)},
+    "partial dependence": {"boosting": InProcess(in_process.partial_dependence)},
     "gajewski2025": {"sampled PG2": InProcess(in_process.sampled_gap)},
     "tree_shap": {
         **{

@@ -56,6 +56,7 @@ def pages(methods) -> list[str]:
         BENCHMARKS,
         "own_model.md",
         "gallery.md",
+        "partial_dependence.md",
         "audit.md",
         *(f"measures/{n}.md" for n in names),
     ]
@@ -159,6 +160,8 @@ def numbers(ax) -> list[float]:
         shown += list(line.get_xdata()[-2:] if is_decision else line.get_ydata())
     for dots in ax.collections:
         shown += list(dots.get_offsets()[:, 0]) if hasattr(dots, "get_sizes") else []
+        is_map = hasattr(dots, "get_coordinates")
+        shown += list(dots.get_array().ravel()[::10]) if is_map else []
     for image in ax.images:
         shown += list(image.get_array()[:, ::10].ravel())
     return [float(f"{x:.6g}") for x in shown]

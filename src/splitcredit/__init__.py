@@ -29,6 +29,7 @@ _HOME = {
     "Forest": "splitcredit.models.forest",
     "Importance": "splitcredit.results.attribution",
     "Interactions": "splitcredit.api.interactions",
+    "PartialDependence": "splitcredit.results.partial_dependence",
     "TreeExplainer": "splitcredit.views.explainer",
     "audit": "splitcredit.views.auditing",
     "compare": "splitcredit.views.auditing",
@@ -38,6 +39,7 @@ _HOME = {
     "importance": "splitcredit.api",
     "interactions": "splitcredit.api.interactions",
     "methods": "splitcredit.api",
+    "partial_dependence": "splitcredit.api.partial_dependence",
     "rank": "splitcredit.api",
     "to_forest": "splitcredit.models.formats",
 }

@@ -8,6 +8,7 @@ from splitcredit.api import methods as methods
 from splitcredit.api import rank as rank
 from splitcredit.api.interactions import Interactions as Interactions
 from splitcredit.api.interactions import interactions as interactions
+from splitcredit.api.partial_dependence import partial_dependence as partial_dependence
 from splitcredit.measures.air import air as air
 from splitcredit.measures.local_mdi import local_mdi as local_mdi
 from splitcredit.measures.mda import mda as mda
@@ -29,6 +30,7 @@ from splitcredit.models.forest import Forest as Forest
 from splitcredit.models.formats import to_forest as to_forest
 from splitcredit.results.attribution import Attribution as Attribution
 from splitcredit.results.attribution import Importance as Importance
+from splitcredit.results.partial_dependence import PartialDependence as PartialDependence
 from splitcredit.views.auditing import Audit as Audit
 from splitcredit.views.auditing import Comparison as Comparison
 from splitcredit.views.auditing import audit as audit

@@ -308,7 +308,7 @@ class Forest:
             X = numeric(X, np.float32)
         array = numeric(X, self.x_dtype)
         if self.missing_value is not None:
-            array = _with_missing(array, self.missing_value)
+            array = with_missing(array, self.missing_value)
         self._check_shape(array, X)
         if self.missing_left is None and np.isnan(array).any():
             column = self.feature_names[int(np.isnan(array).any(axis=0).argmax())]
@@ -431,7 +431,7 @@ def _plain(array, name):
     return given
 
 
-def _with_missing(X, missing_value):
+def with_missing(X, missing_value):
     """A copy of X with NaN in place of a value that counts as missing."""
     missing = X.dtype.type(missing_value)
     is_missing = missing == X

@@ -22,6 +22,7 @@ import splitcredit
 from splitcredit import __version__, api
 from splitcredit.api import _ranking
 from splitcredit.api import interactions as shapley_interactions
+from splitcredit.api import partial_dependence as dependence
 from splitcredit.measures import _methods
 from splitcredit.measures._calls import unknown
 from splitcredit.models.formats import to_forest, unwrap
@@ -212,8 +213,13 @@ def _parameters(given, method, function):
         is_needed = parameter.default is inspect.Parameter.empty
         if is_needed and name in data and data[name] is None:
             raise click.UsageError(f"the method {method} needs {_NEEDS[name]}")
+    return _typed_parameters(getattr(given, "parameters", ()), taker)
+
+
+def _typed_parameters(pairs, taker):
+    """Values of ``-p NAME=VALUE`` with the types of the signature of what takes them."""
     hints, parameters = _hints(taker), {}
-    for pair in getattr(given, "parameters", ()):
+    for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals:
             raise click.UsageError(f"-p {pair}: expected NAME=VALUE")
@@ -362,6 +368,30 @@ def interactions(given):
     X, _ = tables.whole(given.table, given.rows)
     result = shapley_interactions.interactions(model, X, order=given.order, **options)
     _give(given, result.to_frame())
+
+
+@_command(
+    "partial-dependence model.skops rows.csv --feature 0 --output 0 --out curve.png",
+    *(*_MODEL, _TABLE, _TARGET, _ROWS, _OUTPUT, _CHECK),
+    click.Option(["--feature"], multiple=True, required=True, help="Once, or twice for a pair."),
+    *_OF_METHOD,
+    forms=(*_DATA, "png"),
+)
+def partial_dependence(given):
+    """How the prediction depends on a feature.
+
+    The mean over the rows of TABLE, for each value on a grid. Parameters are such as -p kind=ale.
+    """
+    given.background = None
+    model, tables, options = _opened(given)
+    options |= _typed_parameters(given.parameters, dependence.partial_dependence)
+    X, _ = tables.whole(given.table, given.rows)
+    features = [_named(name, map(str, X.columns)) for name in given.feature]
+    result = dependence.partial_dependence(model, X, features, progress=given.progress, **options)
+    if given.form == "png":
+        _draw(given, result.plot)
+    else:
+        _give(given, result.to_frame())
 
 
 @_command(

@@ -10,6 +10,7 @@ import numpy as np
 
 from splitcredit.api import methods, rank
 from splitcredit.api.interactions import interactions
+from splitcredit.api.partial_dependence import partial_dependence
 from splitcredit.kernels import compiled, leaf_means
 from splitcredit.kernels.readers import decimals, lines, records
 from splitcredit.models.forest import Forest
@@ -114,6 +115,10 @@ def _interactions(forest, X):
     interactions(forest, X[:2], sets=[[0, 1]], background=X[:2])
 
 
+def _partial_dependence(forest, X):
+    partial_dependence(forest, X[:2], 0)
+
+
 def _predict(forest, X):
     """Predict, and call what converters of boosted models call."""
     forest.predict(X)
@@ -130,6 +135,7 @@ OTHER_CALLS = {
     "sampling": _sampling,
     "interactions": _interactions,
     "gaps": _gaps,
+    "partial_dependence": _partial_dependence,
     "predict": _predict,
 }
 _MEASURES = [m.name for m in methods() if "importance" in m.functions and not m.refits]

@@ -291,6 +291,9 @@ def test_other_commands_give_the_numbers_of_the_functions(data, rows, booster):
         gaps = read(run("faithfulness", *few, *set_scale, "--ranking", ranking))
         own = splitcredit.faithfulness(booster, X, given, scale=scale)
         np.testing.assert_allclose(gaps["pgi2"], own, rtol=1e-6, atol=1e-9)
+    curve = read(run("partial-dependence", *few, "--feature", "dose", "-p", "grid=thresholds"))
+    own = splitcredit.partial_dependence(booster, X, "dose", grid="thresholds").to_frame()
+    np.testing.assert_array_equal(curve["value"], own["value"])
     gains = read(run("importance", booster, "--method", "splits", "-p", "kind=total_cover"))
     own = splitcredit.splits(booster, kind="total_cover").values
     np.testing.assert_array_equal(gains["value"], np.sort(own)[::-1])

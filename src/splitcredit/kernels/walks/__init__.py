@@ -42,6 +42,8 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
   (Covert et al. 2020), for many pairs of a row and a set at once. A forest cannot tell values
   between two thresholds apart, so the inputs form a grid. Where the grid is small, each cell is
   predicted once and looked up from then on.
+- `partial_dependence` takes rows and the values of a grid down a tree together (Friedman 2001,
+  Section 8.2): splits on the studied features part the grid, all others the rows.
 - `background_masks` gives them where the grid is large: all rows of the background go down a tree
   together, as sets of bits, once for all steps of a permutation. Of scores of classes it gives the
   mean of their softmax.

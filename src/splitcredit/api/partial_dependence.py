@@ -1,0 +1,390 @@
+"""Partial dependence, individual conditional expectations and accumulated local effects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import softmax
+
+from splitcredit.kernels.nodes import as_readonly, lowered, owners
+from splitcredit.kernels.walks import partial_dependence as kernel
+from splitcredit.kernels.walks import predict
+from splitcredit.measures._calls import checked
+from splitcredit.models import rescaling
+from splitcredit.models.forest import with_missing
+from splitcredit.models.opened import Opened
+from splitcredit.models.prediction import chosen_outputs, is_other_class
+from splitcredit.results import progress_bar
+from splitcredit.results.partial_dependence import KINDS, PartialDependence
+from splitcredit.rows.names import feature_index
+from splitcredit.rows.tables import check_choice, check_whole, column_of, dense, numbers
+
+# Numbers of the curves of some rows (64 MB), and the most of a result (8 GB).
+_CHUNK, _MOST = 1 << 23, 1 << 30
+
+
+@checked
+def partial_dependence(
+    model: object,
+    X: ArrayLike,
+    features: object,
+    *,
+    kind: Literal["average", "individual", "both", "ale"] = "average",
+    grid: object = None,
+    grid_resolution: int = 100,
+    percentiles: tuple[float, float] = (0.05, 0.95),
+    output: str | int = "all",
+    model_output: Literal["raw", "probability"] = "raw",
+    sample_weight: ArrayLike | None = None,
+    check_additivity: bool = True,
+    progress: bool | None = None,
+) -> PartialDependence:
+    """How the prediction depends on one feature, or on two together, exactly.
+
+    Partial dependence is the mean, over the rows of X, of the prediction with the features set to
+    each value of a grid: what ``sklearn.inspection.partial_dependence(method="brute")`` gives.
+
+    Parameters
+    ----------
+    model : fitted model or Forest
+        Anything `splitcredit.to_forest` accepts.
+    X : array-like or DataFrame (n_samples, n_features)
+        The rows that the mean is over, such as the training rows.
+    features : str, int, or two of them
+        Names or indices of features as the trees see them: of a pipeline those that its steps make.
+    kind : {"average", "individual", "both", "ale"}
+        ``"individual"`` and ``"both"`` also give the curve of each row (ICE); plots of the first
+        show these only. ``"ale"`` gives accumulated local effects of one numeric feature.
+    grid : "thresholds" or values, optional
+        ``"thresholds"`` is one value for each interval between thresholds of the trees: the exact
+        step function. Values are those of the feature or labels of its categories; of two features,
+        two lists. By default all values if they are fewer than `grid_resolution`, else values at
+        equal distances between two percentiles; all categories; and NaN if X has it.
+    grid_resolution : int
+        Number of values on the grid, from 2. For ``"ale"``, of quantiles that bound the bins.
+    percentiles : (float, float)
+        Shares of the rows below the lowest and the highest value of the grid.
+    output : "all", or the name or index of one output
+    model_output : {"raw", "probability"}
+        ``"probability"`` is for boosted classifiers, whose raw prediction is a score.
+    sample_weight : array-like (n_samples,), optional
+        Weights of the rows in the mean, from 0 on, not all 0.
+    check_additivity, progress
+        See `splitcredit.tree_shap`.
+
+    Returns
+    -------
+    PartialDependence
+        In units of the prediction. Accumulated local effects have the mean 0 over the rows; rows
+        whose value is missing or outside of the grid take no part in them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `splitcredit.explain`, and if the feature, a value on its axis or a weight is not
+        allowed, or the result is larger than 8 GB.
+
+    Notes
+    -----
+    Friedman, "Greedy function approximation", Annals of Statistics 29 (2001), Section 8.2.
+    Goldstein et al., "Peeking inside the black box", Journal of Computational and Graphical
+    Statistics 24 (2015): curves of rows. Apley and Zhu, "Visualizing the effects of predictor
+    variables in black box supervised learning models", Journal of the Royal Statistical Society B
+    82 (2020), Equations 15 and 16: accumulated local effects.
+
+    Examples
+    --------
+    >>> curve = splitcredit.partial_dependence(model, X, "petal width (cm)", grid=[0.5, 1.5])
+    >>> curve
+    PartialDependence('average', 'petal width (cm)', 2 places, 3 outputs)
+    >>> curve.values.round(2)
+    array([[0.69, 0.17, 0.14],
+           [0.13, 0.56, 0.31]])
+    """
+    check_choice("kind", kind, KINDS)
+    check_whole("grid_resolution", grid_resolution, 2)
+    opened = Opened(model, X).checked(check_additivity)
+    forest: Any = opened.forest
+    rows = forest.prepare(opened.rows)
+    weights = _weights(sample_weight, len(rows))
+    scale = _scale(opened, output, model_output)
+    chosen = _features(forest, features)
+    table = dense(forest.in_order(opened.rows), forest.absent)
+    axes = [_Axis.of(forest, rows, table, j) for j in chosen]
+    is_list = len(axes) == 2 and not (grid is None or isinstance(grid, str))
+    grids: Any = grid if is_list else [grid] * len(axes)
+    if len(grids) != len(axes):
+        raise ValueError(f"grid has {len(grids)} entries, expected 2: a list for each feature")
+    individual = None
+    if kind == "ale":
+        axes = [_in_bins(axes, grids[0], grid_resolution)]
+        values = _accumulated(forest, rows, axes[0], scale, weights)
+    else:
+        how = grid_resolution, percentiles
+        axes = [_placed(axis, own, *how) for axis, own in zip(axes, grids, strict=True)]
+        with progress_bar.bar(len(rows), progress, remedy="fewer rows or trees take less") as done:
+            values, individual = _means(forest, rows, axes, scale, weights, kind, done)
+    return PartialDependence(
+        values=values,
+        grids=tuple(axis.shown(axis.places) for axis in axes),
+        feature_names=tuple(axis.name for axis in axes),
+        output_names=scale.names,
+        kind=kind,
+        individual=individual,
+        data=tuple(axis.shown(axis.of_rows) for axis in axes),
+        unit=opened.unit if model_output == "raw" else model_output,
+        is_step=isinstance(grid, str),
+    )
+
+
+class _Scale(NamedTuple):
+    """The outputs that are computed, and what makes those that are asked for of them."""
+
+    names: tuple[str, ...]
+    outputs: np.ndarray
+    of_raw: Callable  # of (..., n_computed)
+    is_linear: bool = False
+
+
+def _scale(opened, output, model_output) -> _Scale:
+    check_choice("model_output", model_output, ("raw", "probability"))
+    forest = opened.forest
+    outputs, sign = chosen_outputs(forest, output), 1.0
+    names = tuple(forest.output_names[c] for c in outputs)
+    if is_other_class(forest, output):
+        names, sign = (forest.other_class,), -1.0
+    if model_output == "raw":
+        return _Scale(names, outputs, lambda raw: sign * raw, is_linear=True)
+    rescaling.check_model(opened, model_output)
+    rescaling.check(forest, model_output, None, 0)
+    if forest.n_outputs == 1:
+        return _Scale(names, outputs, lambda raw: rescaling.transformed(model_output, sign * raw))
+    every = np.arange(forest.n_outputs)
+    return _Scale(names, every, lambda raw: softmax(raw, axis=-1)[..., outputs])
+
+
+def _weights(given, n):
+    """Weights of n rows as float64; ones if none are given."""
+    if n == 0:
+        raise ValueError("X has no rows: partial dependence is a mean over rows, pass some")
+    weights = np.ones(n) if given is None else numbers(given, "sample_weight")
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected {(n,)}")
+    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        raise ValueError("sample_weight must be finite and from 0 on, and not all 0")
+    return weights
+
+
+def _features(forest, features) -> list[int]:
+    """Indices of the one feature or the two."""
+    is_one = isinstance(features, str) or not hasattr(features, "__iter__")
+    listed: Any = [features] if is_one else features
+    chosen = [feature_index(forest.feature_names, name, "features") for name in listed]
+    if len(chosen) not in (1, 2) or len({*chosen}) < len(chosen):
+        raise ValueError(f"features={features!r}: expected one feature, or two different ones")
+    return chosen
+
+
+class _Axis(NamedTuple):
+    """A studied feature; values of a categorical one are codes, whose labels are known or None."""
+
+    forest: Any
+    feature: int
+    template: np.ndarray  # a prepared row, (1, n_features)
+    of_rows: np.ndarray  # float64 (n_samples,)
+    is_category: bool
+    labels: tuple | None
+    places: np.ndarray = np.zeros(0)  # float64, with NaN behind the others
+
+    @classmethod
+    def of(cls, forest, rows, table, j):
+        """The feature of index j, which is in a column of the rows and of the table given."""
+        labels, is_category, values = None, False, rows[:, j].astype(np.float64)
+        if forest.categories is not None:
+            labels = _labels(forest.categories, table, j)
+            is_category = labels is not None or j in forest.categories.feature
+        if not is_category:  # not rounded to single precision, as it may be in prepared rows
+            given = column_of(table, j).to_numpy(np.float64, na_value=np.nan)
+            values = np.where(np.isnan(values), np.nan, given)
+        return cls(forest, j, rows[:1, : forest.n_features], values, is_category, labels)
+
+    @property
+    def name(self):
+        """Name of the feature."""
+        return self.forest.feature_names[self.feature]
+
+    def rows(self):
+        """Prepared rows with the feature at its places."""
+        rows, missing = (
+            np.repeat(self.template, len(self.places), axis=0),
+            self.forest.missing_value,
+        )
+        with np.errstate(over="ignore"):
+            rows[:, self.feature] = self.places
+        rows = rows if missing is None else with_missing(rows, missing)
+        return rows if self.forest.categories is None else self.forest.categories.appended(rows)
+
+    def parts(self):
+        """Indices of places that are sorted: numbers and NaN, or each category by itself."""
+        numeric = self.rows()[:, self.feature]
+        order = np.argsort(numeric, kind="stable")  # NaN goes last
+        n_known = len(order) - int(np.isnan(numeric).sum())
+        ends = range(1, len(order)) if self.is_category else [n_known]
+        return [part for part in np.split(order, ends) if len(part)]
+
+    def shown(self, values):
+        """Values as a user knows them: labels of categories."""
+        if not self.is_category:
+            return values
+        own, shown = self.labels, np.empty(len(values), object)
+        shown[:] = [v if np.isnan(v) or own is None else own[int(v)] for v in values]
+        return shown
+
+
+def _labels(categories, table, j):
+    """Labels of the codes of a feature; None if it has no categories, or they have no names."""
+    types = table.dtypes if hasattr(table, "iloc") else ()
+    by_type = [k for k, kind in enumerate(types) if str(kind) == "category"]
+    labeled = by_type if categories.labeled is None else categories.labeled
+    known = dict(zip(labeled, categories.labels, strict=False))
+    if j in by_type and j not in known:
+        return tuple(table.iloc[:, j].cat.categories)
+    return known.get(j)
+
+
+def _placed(axis, grid, resolution, percentiles) -> _Axis:
+    """The axis with the places of its grid."""
+    known = np.unique(axis.of_rows[~np.isnan(axis.of_rows)])
+    if grid is not None and not isinstance(grid, str):
+        return axis._replace(places=_given(axis, grid))
+    check_choice("grid", grid, (None, "thresholds"))
+    if axis.is_category:
+        places = known if axis.labels is None else np.arange(len(axis.labels))
+    elif grid is not None:
+        places = _of_thresholds(axis, known)
+    else:
+        places = _between(axis, known[np.isfinite(known)], resolution, percentiles)
+    missing = [np.nan] if np.isnan(axis.of_rows).any() else []
+    return axis._replace(places=np.concatenate([places, missing]))
+
+
+def _given(axis, grid):
+    """Places of given values or labels, with NaN behind the others."""
+    if np.ndim(grid) != 1 or len(grid) == 0:
+        raise ValueError(f"grid={grid!r}: expected 'thresholds' or values of {axis.name}")
+    known = [value for value in grid if value is not None and value == value]
+    if axis.labels is not None:
+        code_of = {label: code for code, label in enumerate(axis.labels)}
+        unknown = [value for value in known if value not in code_of]
+        if unknown:
+            labels = list(axis.labels)[:10]
+            raise ValueError(f"grid: {unknown[0]!r} is no category of {axis.name}: it has {labels}")
+        known = [code_of[value] for value in known]
+    missing = [np.nan] * (len(known) < len(grid))
+    if missing and axis.forest.missing_left is None:
+        raise ValueError("grid holds NaN, and this model has no rule for missing values")
+    return np.concatenate([numbers(known, "grid"), missing])
+
+
+def _of_thresholds(axis, known):
+    """The upper end of each interval between thresholds, and a value above all of them."""
+    ends = np.unique(lowered(axis.forest)[axis.forest.feature == axis.feature])
+    ends = ends[np.isfinite(ends)]
+    if not len(ends):
+        return known[-1:]
+    with np.errstate(over="ignore"):  # nothing finite may be above the last
+        above = float(np.nextafter(ends[-1], ends.dtype.type(np.inf)))
+    return np.append(ends.astype(np.float64), max(above, *known[-1:]) if len(known) else above)
+
+
+def _between(axis, known, resolution, percentiles):
+    """All values if they are few, else some between two percentiles, as scikit-learn does."""
+    from scipy.stats.mstats import mquantiles
+
+    if len(known) < resolution:
+        return known
+    low, high = mquantiles(axis.of_rows[np.isfinite(axis.of_rows)], prob=percentiles)
+    if not low < high:
+        raise ValueError(f"percentiles={percentiles} of {axis.name} are both {low:g}: pass (0, 1)")
+    return np.linspace(low, high, resolution)
+
+
+def _means(forest, rows, axes, scale, weights, kind, done) -> tuple:
+    """The mean over the rows, and what it is the mean of if that is asked for."""
+    n_numbers = len(scale.outputs) * int(np.prod([len(axis.places) for axis in axes]))
+    if n_numbers * (1 if kind == "average" else len(rows)) > _MOST:
+        raise ValueError("the result would be larger than 8 GB: pass fewer rows, or a smaller grid")
+    if kind == "average" and scale.is_linear:
+        mean = scale.of_raw(_curves(forest, rows, axes, scale, weights))[0]
+        done(len(rows))
+        return mean, None
+    total, kept, step = 0.0, [], max(1, _CHUNK // n_numbers)
+    for start in range(0, len(rows), step):
+        own = scale.of_raw(_curves(forest, rows[start : start + step], axes, scale))
+        total = total + np.einsum("i,i...->...", weights[start : start + step], own)
+        kept += [own] if kind != "average" else []
+        done(len(own))
+    return total / weights.sum(), np.concatenate(kept) if kept else None
+
+
+def _curves(forest, rows, axes, scale, weights=None):
+    """Raw predictions (n_samples, n_places, ..., n_computed), or their mean as of one sample."""
+    numeric = [axis for axis in axes if not axis.is_category]
+    swept = numeric[0] if numeric else axes[0] if len(axes) == 2 else None
+    listed = next((axis for axis in axes if axis is not swept), None)
+    owner = np.zeros(rows.shape[1], np.int8)
+    for number, axis in ((1, swept), (2, listed)):
+        if axis is not None:
+            owner[owners(forest) == axis.feature] = number
+    first, second = (rows[:1] if axis is None else axis.rows() for axis in (swept, listed))
+    parts = [np.zeros(1, np.int64)] if swept is None else swept.parts()
+    pieces = [
+        kernel.curves(forest, rows, first[part], second, owner, scale.outputs, weights)
+        for part in parts
+    ]
+    values = np.concatenate(pieces, axis=2)[:, :, np.argsort(np.concatenate(parts))]
+    if swept is axes[-1]:  # the second of two, or the only one
+        values = values.swapaxes(2, 3)
+    return np.moveaxis(values.reshape(*values.shape[:2], *(len(a.places) for a in axes)), 1, -1)
+
+
+def _in_bins(axes, grid, resolution) -> _Axis:
+    """The axis with the bounds of its bins: quantiles, or given values."""
+    axis, names = axes[0], " and ".join(axis.name for axis in axes)
+    if len(axes) > 1:
+        raise ValueError(f"kind='ale' takes one feature, not {names}: call it for each of them")
+    if axis.is_category:
+        raise ValueError(f"{names} is categorical, and its effects have no order: kind='average'")
+    known, shares = axis.of_rows[np.isfinite(axis.of_rows)], np.linspace(0, 1, resolution)
+    if grid is None and len(known):
+        grid = np.quantile(known, shares, method="inverted_cdf")
+    edges = np.unique(_given(axis, grid))
+    edges = edges[np.isfinite(edges)]
+    if len(edges) < 2:
+        raise ValueError(f"{names} has fewer than two values: it has no local effects")
+    return axis._replace(places=edges)
+
+
+def _accumulated(forest, rows, axis, scale, weights):
+    """Accumulated local effects (Apley and Zhu 2020, Equations 15 and 16), (n_edges, n_outputs)."""
+    edges, n_bins = axis.places, len(axis.places) - 1
+    inside = np.flatnonzero((axis.of_rows >= edges[0]) & (axis.of_rows <= edges[-1]))
+    bins = np.maximum(np.searchsorted(edges, axis.of_rows[inside]), 1) - 1
+    weights = weights[inside]
+    in_bin = np.bincount(bins, weights, n_bins)
+    if not in_bin.any():
+        raise ValueError(f"no row has a value of {axis.name} inside of the grid, and a weight")
+    at_edges, ends = axis.rows()[:, axis.feature], []
+    for of_bins in (bins, bins + 1):
+        moved = np.array(rows[inside])
+        moved[:, axis.feature] = at_edges[of_bins]
+        raw = predict.predict(forest, *as_readonly(moved))
+        ends.append(scale.of_raw(raw[:, scale.outputs]))
+    values = np.zeros((len(edges), len(scale.names)))
+    for c, effects in enumerate((ends[1] - ends[0]).T):
+        sums = np.bincount(bins, weights * effects, n_bins)
+        values[1:, c] = np.cumsum(np.divide(sums, in_bin, out=sums, where=in_bin > 0))
+    return values - in_bin @ values[1:] / in_bin.sum()

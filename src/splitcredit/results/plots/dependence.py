@@ -1,0 +1,125 @@
+"""Pictures of partial dependence; see `PartialDependence.plot`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.results.plots import drawing
+from splitcredit.rows.names import index_of
+from splitcredit.rows.tables import check_whole
+
+# Bars of the distribution of a feature, and the part of the height that they take at most.
+_BINS, _STRIP = 40, 0.12
+_WHAT = {"ale": "accumulated local effect", "individual": "prediction of each row"}
+
+
+def draw(result, ax, output, centered, lines):
+    """See `PartialDependence.plot`."""
+    check_whole("lines", lines, 1)
+    names = result.output_names
+    outputs = [*range(len(names))] if output is None else [index_of(names, output, "output")]
+    if len(outputs) > 1 and (len(result.grids) > 1 or result.kind == "individual"):
+        raise ValueError(f"this plot shows one output: pass output=, one of {list(names)[:10]}")
+    if ax is None:
+        ax = drawing.pyplot().subplots(figsize=(5.6, 4.0), layout="constrained")[1]
+    places = [_Places(*own) for own in zip(result.grids, result.data, strict=True)]
+    name = names[outputs[0]] if len(outputs) == 1 else "output"
+    of = "" if name == "output" else f" of '{drawing.shortened(name, 30)}'"
+    begun = ", from the first place" * centered
+    text = f"{_WHAT.get(result.kind, 'partial dependence')}{begun}: {result.unit}{of}"
+    if len(places) == 2:
+        orders = [np.argsort(own.x, kind="stable") for own in places]
+        cells = result.values[np.ix_(*orders)][:, :, outputs[0]].T
+        edges = [_edges(own.x[order]) for own, order in zip(places, orders, strict=True)]
+        colored = ax.pcolormesh(*edges, cells, rasterized=cells.size > 10_000)
+        drawing.color_bar(ax, colored, drawing.wrapped(text, 36))
+    else:
+        _curves(result, ax, outputs, places[0], centered, lines)
+        _distribution(ax, places[0])
+        ax.set_ylabel(drawing.wrapped(text, 40))
+    for axis, own, feature in zip((ax.xaxis, ax.yaxis), places, result.feature_names, strict=False):
+        own.label(axis, feature)
+    drawing.open_frame(ax)
+    return ax
+
+
+class _Places:
+    """Where the places of a grid, and the values of rows, stand on an axis."""
+
+    def __init__(self, grid, data):
+        self.is_category, self.grid = grid.dtype == object, grid
+        is_missing, self.data = np.array([value != value for value in grid]), data
+        self.known, self.missing = np.flatnonzero(~is_missing), np.flatnonzero(is_missing)
+        self.x = np.arange(len(grid), dtype=np.float64)
+        if self.is_category:
+            place = dict(zip(grid[self.known], self.x, strict=False))
+            self.data = np.array([np.nan if v != v else place.get(v, np.inf) for v in data])
+        elif len(self.known):
+            low, high = grid[self.known].min(), grid[self.known].max()
+            self.x = np.where(is_missing, high + 0.1 * ((high - low) or 1.0), grid)
+        beside = self.x[self.missing[0]] if len(self.missing) else np.nan
+        self.data = np.where(np.isnan(self.data.astype(np.float64)), beside, self.data)
+
+    def label(self, axis, name):
+        """Name an axis and its places, if these are not plain numbers."""
+        axis.set_label_text(drawing.shortened(name))
+        ticks, texts = self.x, [drawing.value_text(value) for value in self.grid]
+        if not self.is_category and len(self.missing) and len(self.known):
+            known, ticks = self.x[self.known], axis.get_ticklocs()
+            end = known.max() - 0.04 * np.ptp(known)
+            ticks = ticks[(ticks >= known.min()) & (ticks <= end)]
+            texts = [drawing.signed(f"{tick:.4g}") for tick in ticks] + ["missing"]
+            ticks = np.append(ticks, self.x[self.missing[0]])
+        if self.is_category or len(self.missing):
+            is_long = axis.axis_name == "x" and sum(map(len, texts)) > 50
+            axis.set_ticks(ticks, texts, rotation=90 if is_long else 0)
+
+
+def _curves(result, ax, outputs, places, centered, lines):
+    """Thin lines for some rows, and a thick one for each output."""
+    curves = [(result.values[:, c], c) for c in outputs if result.kind != "individual"]
+    if result.individual is not None and len(outputs) == 1:
+        n = len(result.individual)
+        chosen = np.linspace(0, n - 1, min(n, lines)).astype(np.int64)
+        curves = [(own[:, outputs[0]], None) for own in result.individual[chosen]] + curves
+    order, missing = places.known[np.argsort(places.x[places.known])], places.missing
+    x, is_step = places.x[order], result.is_step and not places.is_category
+    if is_step and len(x):  # the first interval begins before the place that it ends at
+        x, order = np.append(min(x[0], np.nanmin(result.data[0])), x), np.append(order[0], order)
+    style = {"drawstyle": "steps-pre" if is_step else "default"}
+    for own, c in curves:
+        own = own - own[0] if centered else own
+        if c is None:
+            thin = {"color": "tab:blue", "alpha": 0.25, "linewidth": 0.6}
+            ax.plot(x, own[order], **style, **thin)
+            ax.plot(places.x[missing], own[missing], "_", **thin)
+            continue
+        color = "black" if len(curves) > len(outputs) else f"C{c % 10}"
+        marker = {"marker": "o", "linestyle": ":"} if places.is_category else {}
+        label = drawing.shortened(result.output_names[c], 30)
+        ax.plot(x, own[order], color=color, label=label, **style, **marker)
+        ax.plot(places.x[missing], own[missing], "D", color=color)
+    if len(outputs) > 1:
+        ax.legend(title="output", frameon=False)
+    ax.margins(x=0.03, y=0.08)
+
+
+def _distribution(ax, places):
+    """Gray bars at the bottom: how many rows have which values."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(low - _STRIP * (high - low), high)
+    edges = np.arange(len(places.x) + 1) - 0.5
+    if not places.is_category:
+        edges = np.linspace(places.x.min(), places.x.max(), _BINS + 1)
+    counts, edges = np.histogram(places.data[np.isfinite(places.data)], edges)
+    heights, width = 0.9 * _STRIP * counts / max(counts.max(), 1), 0.8 * np.diff(edges)
+    style = {"transform": ax.get_xaxis_transform(), "color": "0.85", "zorder": 0}
+    ax.bar((edges[:-1] + edges[1:]) / 2, heights, width, **style)
+
+
+def _edges(centers):
+    """Bounds of cells around sorted places."""
+    if len(centers) == 1:
+        return centers[0] + np.array([-0.5, 0.5])
+    middle = (centers[1:] + centers[:-1]) / 2
+    return np.concatenate([[2 * centers[0] - middle[0]], middle, [2 * centers[-1] - middle[-1]]])
