@@ -20,7 +20,14 @@ from splitcredit.models.prediction import chosen_outputs, is_other_class
 from splitcredit.results import progress_bar
 from splitcredit.results.partial_dependence import KINDS, PartialDependence
 from splitcredit.rows.names import feature_index
-from splitcredit.rows.tables import check_choice, check_whole, column_of, dense, numbers
+from splitcredit.rows.tables import (
+    check_choice,
+    check_whole,
+    column_of,
+    dense,
+    numbers,
+    row_weights,
+)
 
 # Numbers of the curves of some rows (64 MB), and the most of a result (8 GB).
 _CHUNK, _MOST = 1 << 23, 1 << 30
@@ -71,7 +78,7 @@ def partial_dependence(
     model_output : {"raw", "probability"}
         ``"probability"`` is for boosted classifiers, whose raw prediction is a score.
     sample_weight : array-like (n_samples,), optional
-        Weights of the rows in the mean, from 0 on, not all 0.
+        Weights of the rows in the mean, see `splitcredit.importance`.
     check_additivity, progress
         See `splitcredit.tree_shap`.
 
@@ -109,7 +116,7 @@ def partial_dependence(
     opened = Opened(model, X).checked(check_additivity)
     forest: Any = opened.forest
     rows = forest.prepare(opened.rows)
-    weights = _weights(sample_weight, len(rows))
+    weights = _weights(sample_weight, len(rows), opened.index)
     scale = _scale(opened, output, model_output)
     chosen = _features(forest, features)
     table = dense(forest.in_order(opened.rows), forest.absent)
@@ -166,16 +173,12 @@ def _scale(opened, output, model_output) -> _Scale:
     return _Scale(names, every, lambda raw: softmax(raw, axis=-1)[..., outputs])
 
 
-def _weights(given, n):
+def _weights(given, n, index):
     """Weights of n rows as float64; ones if none are given."""
     if n == 0:
         raise ValueError("X has no rows: partial dependence is a mean over rows, pass some")
-    weights = np.ones(n) if given is None else numbers(given, "sample_weight")
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, expected {(n,)}")
-    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
-        raise ValueError("sample_weight must be finite and from 0 on, and not all 0")
-    return weights
+    weights = row_weights(given, n, index)
+    return np.ones(n) if weights is None else weights
 
 
 def _features(forest, features) -> list[int]:

@@ -231,7 +231,7 @@ def test_accumulated_local_effects_equal_the_twin(name):
         ("a", {"grid": "steps"}, "grid='steps': available are None, 'thresholds'"),
         ("a", {"grid": [np.nan]}, "grid holds NaN, and this model has no rule"),
         (["a", "b"], {"grid": [[0.0]]}, "grid has 1 entries, expected 2"),
-        ("a", {"sample_weight": [1, -1]}, "sample_weight must be finite and from 0 on"),
+        ("a", {"sample_weight": [1, -1]}, "sample_weight must hold finite numbers from 0"),
         ("a", {"output": "predicted"}, "output='predicted' is not one of 'all'"),
         ("a", {"grid_resolution": 2, "percentiles": (0.5, 0.5)}, "are both 1: pass"),
     ],
