@@ -155,7 +155,8 @@ def timed():
 def numbers(ax) -> list[float]:
     """What axes show, to six digits: bars, heights of lines, where dots are, some of the colors."""
     shown = [bar.get_width() for bar in ax.patches]
-    is_decision = len(ax.lines) > 40  # lines of rows go up at the same heights
+    heights = {tuple(line.get_ydata()) for line in ax.lines}
+    is_decision = len(heights) == 1 and len(ax.lines) > 40  # many lines, at the same heights
     for line in ax.lines:
         shown += list(line.get_xdata()[-2:] if is_decision else line.get_ydata())
     for dots in ax.collections:
