@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from splitcredit.kernels.nodes import as_readonly, lowered, owners
 from splitcredit.kernels.walks import partial_dependence as kernel
@@ -116,11 +116,13 @@ def partial_dependence(
     opened = Opened(model, X).checked(check_additivity)
     forest: Any = opened.forest
     rows = forest.prepare(opened.rows)
-    weights = _weights(sample_weight, len(rows), opened.index)
+    if len(rows) == 0:
+        raise ValueError("X has no rows: partial dependence is a mean over rows, pass some")
+    weights = row_weights(sample_weight, len(rows), opened.index)
+    weights = np.ones(len(rows)) if weights is None else weights
     scale = _scale(opened, output, model_output)
-    chosen = _features(forest, features)
     table = dense(forest.in_order(opened.rows), forest.absent)
-    axes = [_Axis.of(forest, rows, table, j) for j in chosen]
+    axes = [_Axis.of(forest, rows, table, j) for j in _features(forest, features)]
     is_list = len(axes) == 2 and not (grid is None or isinstance(grid, str))
     grids: Any = grid if is_list else [grid] * len(axes)
     if len(grids) != len(axes):
@@ -131,7 +133,7 @@ def partial_dependence(
         values = _accumulated(forest, rows, axes[0], scale, weights)
     else:
         how = grid_resolution, percentiles
-        axes = [_placed(axis, own, *how) for axis, own in zip(axes, grids, strict=True)]
+        axes = [axis.placed(own, *how) for axis, own in zip(axes, grids, strict=True)]
         with progress_bar.bar(len(rows), progress, remedy="fewer rows or trees take less") as done:
             values, individual = _means(forest, rows, axes, scale, weights, kind, done)
     return PartialDependence(
@@ -168,17 +170,9 @@ def _scale(opened, output, model_output) -> _Scale:
     rescaling.check_model(opened, model_output)
     rescaling.check(forest, model_output, None, 0)
     if forest.n_outputs == 1:
-        return _Scale(names, outputs, lambda raw: rescaling.transformed(model_output, sign * raw))
+        return _Scale(names, outputs, lambda raw: expit(sign * raw))
     every = np.arange(forest.n_outputs)
     return _Scale(names, every, lambda raw: softmax(raw, axis=-1)[..., outputs])
-
-
-def _weights(given, n, index):
-    """Weights of n rows as float64; ones if none are given."""
-    if n == 0:
-        raise ValueError("X has no rows: partial dependence is a mean over rows, pass some")
-    weights = row_weights(given, n, index)
-    return np.ones(n) if weights is None else weights
 
 
 def _features(forest, features) -> list[int]:
@@ -205,114 +199,92 @@ class _Axis(NamedTuple):
     @classmethod
     def of(cls, forest, rows, table, j):
         """The feature of index j, which is in a column of the rows and of the table given."""
-        labels, is_category, values = None, False, rows[:, j].astype(np.float64)
-        if forest.categories is not None:
-            labels = _labels(forest.categories, table, j)
-            is_category = labels is not None or j in forest.categories.feature
+        labels = None if forest.categories is None else forest.categories.labels_in(table).get(j)
+        is_category = labels is not None or (forest.categories and j in forest.categories.feature)
+        values = rows[:, j].astype(np.float64)
         if not is_category:  # not rounded to single precision, as it may be in prepared rows
             given = column_of(table, j).to_numpy(np.float64, na_value=np.nan)
             values = np.where(np.isnan(values), np.nan, given)
-        return cls(forest, j, rows[:1, : forest.n_features], values, is_category, labels)
+        return cls(forest, j, rows[:1, : forest.n_features], values, bool(is_category), labels)
 
     @property
     def name(self):
         """Name of the feature."""
         return self.forest.feature_names[self.feature]
 
+    @property
+    def known(self):
+        """The values in the rows that are finite, float64."""
+        return self.of_rows[np.isfinite(self.of_rows)]
+
     def rows(self):
         """Prepared rows with the feature at its places."""
-        rows, missing = (
-            np.repeat(self.template, len(self.places), axis=0),
-            self.forest.missing_value,
-        )
+        rows = np.repeat(self.template, len(self.places), axis=0)
         with np.errstate(over="ignore"):
             rows[:, self.feature] = self.places
-        rows = rows if missing is None else with_missing(rows, missing)
+        if self.forest.missing_value is not None:
+            rows = with_missing(rows, self.forest.missing_value)
         return rows if self.forest.categories is None else self.forest.categories.appended(rows)
-
-    def parts(self):
-        """Indices of places that are sorted: numbers and NaN, or each category by itself."""
-        numeric = self.rows()[:, self.feature]
-        order = np.argsort(numeric, kind="stable")  # NaN goes last
-        n_known = len(order) - int(np.isnan(numeric).sum())
-        ends = range(1, len(order)) if self.is_category else [n_known]
-        return [part for part in np.split(order, ends) if len(part)]
 
     def shown(self, values):
         """Values as a user knows them: labels of categories."""
-        if not self.is_category:
-            return values
-        own, shown = self.labels, np.empty(len(values), object)
-        shown[:] = [v if np.isnan(v) or own is None else own[int(v)] for v in values]
-        return shown
+        if self.labels is None:
+            return values.astype(object) if self.is_category else values
+        labels = np.array([*self.labels, np.nan], object)
+        return labels[np.where(np.isnan(values), -1, values).astype(np.int64)]
 
+    def placed(self, grid, resolution, percentiles):
+        """The axis with the places of its grid."""
+        if grid is not None and not isinstance(grid, str):
+            return self._replace(places=self.given(grid))
+        check_choice("grid", grid, (None, "thresholds"))
+        if self.is_category:
+            n_labels = 0 if self.labels is None else len(self.labels)
+            places = np.arange(n_labels) if n_labels else np.unique(self.known)
+        elif grid is not None:
+            places = self._of_thresholds()
+        else:
+            places = self._between(resolution, percentiles)
+        missing = [np.nan] if np.isnan(self.of_rows).any() else []
+        return self._replace(places=np.concatenate([places, missing]))
 
-def _labels(categories, table, j):
-    """Labels of the codes of a feature; None if it has no categories, or they have no names."""
-    types = table.dtypes if hasattr(table, "iloc") else ()
-    by_type = [k for k, kind in enumerate(types) if str(kind) == "category"]
-    labeled = by_type if categories.labeled is None else categories.labeled
-    known = dict(zip(labeled, categories.labels, strict=False))
-    if j in by_type and j not in known:
-        return tuple(table.iloc[:, j].cat.categories)
-    return known.get(j)
+    def given(self, grid):
+        """Places of given values or labels, with NaN behind the others."""
+        if np.ndim(grid) != 1 or len(grid) == 0:
+            raise ValueError(f"grid={grid!r}: expected 'thresholds' or values of {self.name}")
+        known = [value for value in grid if value is not None and value == value]
+        if len(known) < len(grid) and self.forest.missing_left is None:
+            raise ValueError("grid holds NaN, and this model has no rule for missing values")
+        labels = self.labels or ()
+        for value in known if labels else ():
+            if value not in labels:
+                text = f"{value!r} is no category of {self.name}: it has {list(labels)[:10]}"
+                raise ValueError(f"grid: {text}")
+        codes = [labels.index(value) for value in known] if labels else known
+        return np.append(numbers(codes, "grid"), [np.nan] * (len(known) < len(grid)))
 
+    def _of_thresholds(self):
+        """The upper end of each interval between thresholds, and a value above all of them."""
+        ends = np.unique(lowered(self.forest)[self.forest.feature == self.feature])
+        ends, highest = ends[np.isfinite(ends)], [self.known.max()] if len(self.known) else []
+        if not len(ends):
+            return np.array(highest)
+        with np.errstate(over="ignore"):  # nothing finite may be above the last
+            above = float(np.nextafter(ends[-1], ends.dtype.type(np.inf)))
+        return np.append(ends.astype(np.float64), max([above, *highest]))
 
-def _placed(axis, grid, resolution, percentiles) -> _Axis:
-    """The axis with the places of its grid."""
-    known = np.unique(axis.of_rows[~np.isnan(axis.of_rows)])
-    if grid is not None and not isinstance(grid, str):
-        return axis._replace(places=_given(axis, grid))
-    check_choice("grid", grid, (None, "thresholds"))
-    if axis.is_category:
-        places = known if axis.labels is None else np.arange(len(axis.labels))
-    elif grid is not None:
-        places = _of_thresholds(axis, known)
-    else:
-        places = _between(axis, known[np.isfinite(known)], resolution, percentiles)
-    missing = [np.nan] if np.isnan(axis.of_rows).any() else []
-    return axis._replace(places=np.concatenate([places, missing]))
+    def _between(self, resolution, percentiles):
+        """All values if they are few, else some between two percentiles, as scikit-learn does."""
+        from scipy.stats.mstats import mquantiles
 
-
-def _given(axis, grid):
-    """Places of given values or labels, with NaN behind the others."""
-    if np.ndim(grid) != 1 or len(grid) == 0:
-        raise ValueError(f"grid={grid!r}: expected 'thresholds' or values of {axis.name}")
-    known = [value for value in grid if value is not None and value == value]
-    if axis.labels is not None:
-        code_of = {label: code for code, label in enumerate(axis.labels)}
-        unknown = [value for value in known if value not in code_of]
-        if unknown:
-            labels = list(axis.labels)[:10]
-            raise ValueError(f"grid: {unknown[0]!r} is no category of {axis.name}: it has {labels}")
-        known = [code_of[value] for value in known]
-    missing = [np.nan] * (len(known) < len(grid))
-    if missing and axis.forest.missing_left is None:
-        raise ValueError("grid holds NaN, and this model has no rule for missing values")
-    return np.concatenate([numbers(known, "grid"), missing])
-
-
-def _of_thresholds(axis, known):
-    """The upper end of each interval between thresholds, and a value above all of them."""
-    ends = np.unique(lowered(axis.forest)[axis.forest.feature == axis.feature])
-    ends = ends[np.isfinite(ends)]
-    if not len(ends):
-        return known[-1:]
-    with np.errstate(over="ignore"):  # nothing finite may be above the last
-        above = float(np.nextafter(ends[-1], ends.dtype.type(np.inf)))
-    return np.append(ends.astype(np.float64), max(above, *known[-1:]) if len(known) else above)
-
-
-def _between(axis, known, resolution, percentiles):
-    """All values if they are few, else some between two percentiles, as scikit-learn does."""
-    from scipy.stats.mstats import mquantiles
-
-    if len(known) < resolution:
-        return known
-    low, high = mquantiles(axis.of_rows[np.isfinite(axis.of_rows)], prob=percentiles)
-    if not low < high:
-        raise ValueError(f"percentiles={percentiles} of {axis.name} are both {low:g}: pass (0, 1)")
-    return np.linspace(low, high, resolution)
+        distinct = np.unique(self.known)
+        if len(distinct) < resolution:
+            return distinct
+        low, high = mquantiles(self.known, prob=percentiles)
+        if not low < high:
+            text = f"percentiles={percentiles} of {self.name} are both {low:g}"
+            raise ValueError(f"{text}: pass (0, 1)")
+        return np.linspace(low, high, resolution)
 
 
 def _means(forest, rows, axes, scale, weights, kind, done) -> tuple:
@@ -335,15 +307,20 @@ def _means(forest, rows, axes, scale, weights, kind, done) -> tuple:
 
 def _curves(forest, rows, axes, scale, weights=None):
     """Raw predictions (n_samples, n_places, ..., n_computed), or their mean as of one sample."""
-    numeric = [axis for axis in axes if not axis.is_category]
-    swept = numeric[0] if numeric else axes[0] if len(axes) == 2 else None
-    listed = next((axis for axis in axes if axis is not swept), None)
+    swept, listed = [*sorted(axes, key=lambda axis: axis.is_category), None][:2]
+    if listed is None and swept.is_category:
+        swept, listed = None, swept
     owner = np.zeros(rows.shape[1], np.int8)
     for number, axis in ((1, swept), (2, listed)):
         if axis is not None:
             owner[owners(forest) == axis.feature] = number
     first, second = (rows[:1] if axis is None else axis.rows() for axis in (swept, listed))
-    parts = [np.zeros(1, np.int64)] if swept is None else swept.parts()
+    parts = [np.zeros(1, np.int64)]
+    if swept is not None:  # sorted: numbers and NaN, or each category by itself
+        numeric = first[:, swept.feature]
+        order = np.argsort(numeric, kind="stable")  # NaN goes last
+        ends = range(1, len(order)) if swept.is_category else [len(order) - np.isnan(numeric).sum()]
+        parts = [part for part in np.split(order, ends) if len(part)]
     pieces = [
         kernel.curves(forest, rows, first[part], second, owner, scale.outputs, weights)
         for part in parts
@@ -361,10 +338,9 @@ def _in_bins(axes, grid, resolution) -> _Axis:
         raise ValueError(f"kind='ale' takes one feature, not {names}: call it for each of them")
     if axis.is_category:
         raise ValueError(f"{names} is categorical, and its effects have no order: kind='average'")
-    known, shares = axis.of_rows[np.isfinite(axis.of_rows)], np.linspace(0, 1, resolution)
-    if grid is None and len(known):
-        grid = np.quantile(known, shares, method="inverted_cdf")
-    edges = np.unique(_given(axis, grid))
+    if grid is None and len(axis.known):
+        grid = np.quantile(axis.known, np.linspace(0, 1, resolution), method="inverted_cdf")
+    edges = np.unique(axis.given(grid))
     edges = edges[np.isfinite(edges)]
     if len(edges) < 2:
         raise ValueError(f"{names} has fewer than two values: it has no local effects")
