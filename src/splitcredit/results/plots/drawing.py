@@ -58,10 +58,10 @@ def new_axes(ax, n_features, names=()):
     return pyplot().subplots(figsize=(5 + 0.07 * max(longest, 20), height), layout="constrained")[1]
 
 
-def label(ax, result, order, text):
-    """Names of features beside their rows, how many others there are, and what the axis shows."""
-    names, left_out = result.feature_names, len(result.feature_names) - len(order)
-    ax.set_yticks(np.arange(len(order)), [shortened(names[j]) for j in order])
+def label(ax, result, order, text, X=None, row=None):
+    """Names of features, with values in a row, how many are left out, and what the axis shows."""
+    left_out = len(result.feature_names) - len(order)
+    ax.set_yticks(np.arange(len(order)), [with_value(result, X, row, j) for j in order])
     ax.set_ylim(-0.7 - 0.7 * (left_out > 0), len(order) - 0.3)
     if left_out:
         note = f"and {more_features(left_out)}"
@@ -92,14 +92,8 @@ def bars(ax, values, errors, ends=None, shift=0.0, height=0.8, color="tab:blue")
     if ends is not None:
         errors, (low, high) = np.full(len(values), np.nan), ends
         ax.errorbar((low + high) / 2, places, xerr=(high - low) / 2, fmt="none", **style)
-    drawn = ax.barh(
-        places,
-        values,
-        height,
-        xerr=errors if np.isfinite(errors).any() else None,
-        color=color,
-        error_kw=style,
-    )
+    errors = errors if np.isfinite(errors).any() else None
+    drawn = ax.barh(places, values, height, xerr=errors, color=color, error_kw=style)
     if (values < 0).any():
         ax.axvline(0, color="0.5", linewidth=0.8)
     return drawn
@@ -186,9 +180,8 @@ def title(attribution, outputs, what="contribution"):
 
 def ends(attribution, row, output):
     """The baseline of a row and what it gets; 0 if only rounding is left of it."""
-    start = float(
-        np.broadcast_to(attribution.baseline, attribution.values[:, 0].shape)[row, output]
-    )
+    every = np.broadcast_to(attribution.baseline, attribution.values[:, 0].shape)
+    start = float(every[row, output])
     end = start + attribution.values[row, :, output].sum(dtype=np.float64)
     return start, 0.0 if abs(end) < 1e-12 * abs(start) else end
 
@@ -230,9 +223,9 @@ def value_text(value):
         return "missing" if value is None or str(value) == "<NA>" else shortened(value, 20)
 
 
-def with_value(attribution, X, row, j):
+def with_value(result, X, row, j):
     """The name of a feature with its value in a row, or alone if the rows are not known."""
-    name = shortened(attribution.feature_names[j], _LONGEST if X is None else 30)
+    name = shortened(result.feature_names[j], _LONGEST if X is None else 30)
     return name if X is None else f"{name} = {value_text(column_of(X, j).iloc[row])}"
 
 

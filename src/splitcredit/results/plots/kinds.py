@@ -78,9 +78,7 @@ def waterfall(attribution, ax, output, top, X, row):
     room = 0.2 * (np.ptp(corners) or 1.0)
     ax.set_xlim(corners.min() - room, corners.max() + room)
     text = f"{drawing.title(attribution, [output], '')}\n{drawing.reach(attribution, row, output)}"
-    drawing.label(ax, attribution, order, text)
-    names = [drawing.with_value(attribution, X, row, j) for j in order]
-    ax.set_yticks(np.arange(len(order)), names)
+    drawing.label(ax, attribution, order, text, X, row)
     return ax
 
 
@@ -95,25 +93,21 @@ def scatter(attribution, ax, output, X, j):
     k = partner(values, table, j)
     ax = drawing.new_axes(ax, 8)
     ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
-    is_known = np.isfinite(x)
-    known = np.unique(x[is_known])
-    low, high = (known[0], known[-1]) if len(known) else (0.0, 1.0)
+    is_known, is_category = np.isfinite(x), labels is not None
+    low, high = (x[is_known].min(), x[is_known].max()) if is_known.any() else (0.0, 1.0)
     width = (high - low) or 1.0
-    are_few = labels is not None or (len(known) <= _LABELS and not np.any(known % 1))
-    gap = min(np.diff(known), default=1.0) if are_few else 0.0
-    beside = low - max(gap, 0.08 * width)
+    gap = 1.0 if is_category else 0.08 * width
+    beside = low - gap
     place = np.where(is_known, x, beside)
-    is_stripe = ~is_known | are_few
-    place[is_stripe] += (gap or 0.08 * width) * _spread(place[is_stripe], values[is_stripe])
+    is_stripe = ~is_known | is_category
+    place[is_stripe] += gap * _spread(place[is_stripe], values[is_stripe])
     colored = drawing.dots(ax, place, values, None if k is None else drawing.shares(table[:, k]))
     if colored is not None:
         text = f"value of {drawing.shortened(names[k], 30)}"
         drawing.color_bar(ax, colored, text, are_shares=True)
         drawing.gray_legend(ax, X, [k], f" of {drawing.shortened(names[k], 30)}")
     ticks, texts = [], []
-    if are_few:
-        ax.locator_params("x", integer=True)
-    if labels is not None:
+    if is_category:
         ticks = np.arange(0, len(labels), -(-len(labels) // _LABELS) or 1)
         texts = [drawing.shortened(labels[c], 20) for c in ticks]
     elif not is_known.all():

@@ -24,7 +24,7 @@ def decision(attribution, ax, output, X, row, order):
     if len(order) < p:
         steps = np.c_[values.sum(axis=1) - steps.sum(axis=1), steps]
         heights = np.r_[-1.5, heights]
-    start = np.broadcast_to(attribution.baseline, (n, attribution.values.shape[2]))[drawn, output]
+    start = np.broadcast_to(attribution.baseline, attribution.values[:, 0].shape)[drawn, output]
     places = np.cumsum(np.c_[start, steps], axis=1)
     ax = drawing.new_axes(ax, len(order), attribution.feature_names)
     colors = drawing.pyplot().get_cmap("coolwarm")(drawing.shares(places[:, -1]))
@@ -35,11 +35,9 @@ def decision(attribution, ax, output, X, row, order):
         ax.lines[-1].set(color="black", linewidth=2, alpha=1)
         text += f"; black: row {row}, {drawing.reach(attribution, row, output)}"
     title = drawing.title(attribution, [output], "")
-    drawing.label(ax, attribution, order, f"{title}\n{drawing.wrapped(text)}")
+    shown = None if row is None else X
+    drawing.label(ax, attribution, order, f"{title}\n{drawing.wrapped(text)}", shown, row)
     ax.set_ylim(heights[0], heights[-1])
-    if row is not None:
-        names = [drawing.with_value(attribution, X, row, j) for j in order]
-        ax.set_yticks(np.arange(len(order)), names)
     return ax
 
 
@@ -80,9 +78,8 @@ def force(attribution, ax, output, top, X, row):
         ax.axvline(x, color="0.3", linewidth=0.8, linestyle=":", zorder=0)
         style = {"xycoords": ("data", "axes fraction"), "fontsize": "small", "color": "0.3"}
         drawing.beside(ax, text, (x, 1.03), 2 if x > other else -2, **style)
-    ax.set_xlabel(
-        f"{drawing.title(attribution, [output], '')}\n{drawing.reach(attribution, row, output)}"
-    )
+    text = f"{drawing.title(attribution, [output], '')}\n{drawing.reach(attribution, row, output)}"
+    ax.set_xlabel(text)
     ax.spines["left"].set_visible(False)
     drawing.open_frame(ax)
     return ax
