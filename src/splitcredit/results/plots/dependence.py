@@ -23,14 +23,14 @@ def draw(result, ax, output, centered, lines):
     if ax is None:
         ax = drawing.pyplot().subplots(figsize=(5.6, 4.0), layout="constrained")[1]
     places = [_Places(*own) for own in zip(result.grids, result.data, strict=True)]
-    name = names[outputs[0]] if len(outputs) == 1 else "output"
-    of = "" if name == "output" else f" of '{drawing.shortened(name, 30)}'"
     begun = ", from the first place" * centered
-    text = f"{_WHAT.get(result.kind, 'partial dependence')}{begun}: {result.unit}{of}"
+    text = f"{_WHAT.get(result.kind, 'partial dependence')}{begun}: {result.unit}"
+    if len(outputs) == 1 and names[outputs[0]] != "output":
+        text += f" of '{drawing.shortened(names[outputs[0]], 30)}'"
     if len(places) == 2:
         orders = [np.argsort(own.x, kind="stable") for own in places]
         cells = result.values[np.ix_(*orders)][:, :, outputs[0]].T
-        edges = [_edges(own.x[order]) for own, order in zip(places, orders, strict=True)]
+        edges = [_edges(np.sort(own.x)) for own in places]
         colored = ax.pcolormesh(*edges, cells, rasterized=cells.size > 10_000)
         drawing.color_bar(ax, colored, drawing.wrapped(text, 36))
     else:
@@ -47,32 +47,31 @@ class _Places:
     """Where the places of a grid, and the values of rows, stand on an axis."""
 
     def __init__(self, grid, data):
-        self.is_category, self.grid = grid.dtype == object, grid
-        is_missing, self.data = np.array([value != value for value in grid]), data
-        self.known, self.missing = np.flatnonzero(~is_missing), np.flatnonzero(is_missing)
-        self.x = np.arange(len(grid), dtype=np.float64)
+        self.grid, self.is_category = grid, grid.dtype == object
+        self.is_missing = np.array([value != value for value in grid])
+        self.x, known = np.arange(len(grid), dtype=np.float64), grid[~self.is_missing]
         if self.is_category:
-            place = dict(zip(grid[self.known], self.x, strict=False))
-            self.data = np.array([np.nan if v != v else place.get(v, np.inf) for v in data])
-        elif len(self.known):
-            low, high = grid[self.known].min(), grid[self.known].max()
-            self.x = np.where(is_missing, high + 0.1 * ((high - low) or 1.0), grid)
-        beside = self.x[self.missing[0]] if len(self.missing) else np.nan
-        self.data = np.where(np.isnan(self.data.astype(np.float64)), beside, self.data)
+            place = dict(zip(known, self.x, strict=False))
+            data = np.array([np.nan if v != v else place.get(v, np.inf) for v in data])
+        elif len(known):
+            self.x = np.where(self.is_missing, known.max() + 0.1 * (np.ptp(known) or 1.0), grid)
+        beside = [*self.x[self.is_missing], np.nan][0]
+        self.data = np.where(np.isnan(data), beside, data)
 
     def label(self, axis, name):
         """Name an axis and its places, if these are not plain numbers."""
         axis.set_label_text(drawing.shortened(name))
+        if not self.is_category and not self.is_missing.any():
+            return
         ticks, texts = self.x, [drawing.value_text(value) for value in self.grid]
-        if not self.is_category and len(self.missing) and len(self.known):
-            known, ticks = self.x[self.known], axis.get_ticklocs()
+        if not self.is_category and not self.is_missing.all():
+            known, ticks = self.x[~self.is_missing], axis.get_ticklocs()
             end = known.max() - 0.04 * np.ptp(known)
             ticks = ticks[(ticks >= known.min()) & (ticks <= end)]
             texts = [drawing.signed(f"{tick:.4g}") for tick in ticks] + ["missing"]
-            ticks = np.append(ticks, self.x[self.missing[0]])
-        if self.is_category or len(self.missing):
-            is_long = axis.axis_name == "x" and sum(map(len, texts)) > 50
-            axis.set_ticks(ticks, texts, rotation=90 if is_long else 0)
+            ticks = np.append(ticks, self.x[self.is_missing][0])
+        is_long = axis.axis_name == "x" and sum(map(len, texts)) > 50
+        axis.set_ticks(ticks, texts, rotation=90 if is_long else 0)
 
 
 def _curves(result, ax, outputs, places, centered, lines):
@@ -82,23 +81,21 @@ def _curves(result, ax, outputs, places, centered, lines):
         n = len(result.individual)
         chosen = np.linspace(0, n - 1, min(n, lines)).astype(np.int64)
         curves = [(own[:, outputs[0]], None) for own in result.individual[chosen]] + curves
-    order, missing = places.known[np.argsort(places.x[places.known])], places.missing
+    known, missing = np.flatnonzero(~places.is_missing), np.flatnonzero(places.is_missing)
+    order = known[np.argsort(places.x[known])]
     x, is_step = places.x[order], result.is_step and not places.is_category
     if is_step and len(x):  # the first interval begins before the place that it ends at
         x, order = np.append(min(x[0], np.nanmin(result.data[0])), x), np.append(order[0], order)
     style = {"drawstyle": "steps-pre" if is_step else "default"}
     for own, c in curves:
         own = own - own[0] if centered else own
-        if c is None:
-            thin = {"color": "tab:blue", "alpha": 0.25, "linewidth": 0.6}
-            ax.plot(x, own[order], **style, **thin)
-            ax.plot(places.x[missing], own[missing], "_", **thin)
-            continue
-        color = "black" if len(curves) > len(outputs) else f"C{c % 10}"
-        marker = {"marker": "o", "linestyle": ":"} if places.is_category else {}
-        label = drawing.shortened(result.output_names[c], 30)
-        ax.plot(x, own[order], color=color, label=label, **style, **marker)
-        ax.plot(places.x[missing], own[missing], "D", color=color)
+        color, marker, mean = {"color": "tab:blue", "alpha": 0.25, "linewidth": 0.6}, "_", {}
+        if c is not None:
+            color, marker = {"color": "black" if len(curves) > len(outputs) else f"C{c % 10}"}, "D"
+            mean = {"marker": "o", "linestyle": ":"} if places.is_category else {}
+            mean["label"] = drawing.shortened(result.output_names[c], 30)
+        ax.plot(x, own[order], **style, **color, **mean)
+        ax.plot(places.x[missing], own[missing], marker, **color)
     if len(outputs) > 1:
         ax.legend(title="output", frameon=False)
     ax.margins(x=0.03, y=0.08)
