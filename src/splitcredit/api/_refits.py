@@ -32,10 +32,10 @@ def values_of(measured, method, model, X, y, refits, *, random_state, names, pro
     X = records(X, model)
     refuse_container(X)
     X = X.to_pandas() if hasattr(X, "to_pandas") else X.tocsr() if hasattr(X, "tocsr") else X
-    X, y = (a if hasattr(a, "iloc") or a is None else _as_array(a) for a in (X, y))
+    X, y = (a if hasattr(a, "shape") or a is None else np.asarray(a) for a in (X, y))
     is_measure = _methods.is_measure(method)
-    needs_of_method = _methods.look_up(method, "importance").needs if is_measure else ()
-    of_training = bool({"bootstrap", "refit"} & set(needs_of_method))
+    needed = _methods.look_up(method, "importance").needs if is_measure else ()
+    of_training = "bootstrap" in needed or "refit" in needed
     splits = _splits(refits, X, y, random_state, of_training)
     values = np.empty((len(splits), len(names)))
     with progress_bar.bar(len(splits), progress, "refits", "fewer refits take less") as done:
@@ -54,28 +54,21 @@ def values_of(measured, method, model, X, y, refits, *, random_state, names, pro
     return values
 
 
-def _as_array(rows):
-    return rows if hasattr(rows, "shape") else np.asarray(rows)
-
-
 def _splits(refits, X, y, random_state, of_training):
     """Pairs of the rows that a copy is fitted to, and of those that it has not seen."""
-    n = X.shape[0]
+    n, every = X.shape[0], np.arange(X.shape[0])
     if hasattr(refits, "split") or hasattr(refits, "__iter__"):
         given = refits.split(X, y) if hasattr(refits, "split") else refits
         try:
-            splits = [tuple(map(np.asarray, pair)) for pair in given]
-            for k in (rows for pair in splits for rows in pair):
-                np.arange(n)[k]  # IndexError if there is no such row
-            valid = len(splits) > 1 and {len(pair) for pair in splits} == {2}
+            splits = [(every[np.asarray(a)], every[np.asarray(b)]) for a, b in given]
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(f"refits are no pairs of rows, (train, test): {error}") from None
-        if not valid:
+        if len(splits) < 2:
             raise ValueError("refits: pass at least two pairs of rows, (train, test)")
         return splits
     check_whole("refits", refits, 2)
     drawn = [np.random.default_rng([random_state, k]).integers(n, size=n) for k in range(refits)]
-    apart = [np.setdiff1d(np.arange(n), rows) for rows in drawn]
+    apart = [np.setdiff1d(every, rows) for rows in drawn]
     # A row that is there twice may be in the bag of a tree and out of it, or tell its own target.
     drawn = [np.unique(rows) for rows in drawn] if of_training else drawn
     return list(zip(drawn, apart, strict=True))

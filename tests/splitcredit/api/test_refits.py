@@ -32,18 +32,24 @@ def drawn(n_refits, seed):
         yield rows, np.setdiff1d(np.arange(90), rows)
 
 
+def of_copies(model, method, pairs, **options):
+    """Values of copies, each on rows of its own, for pairs of the rows to fit and to measure."""
+    values = []
+    for fitted, own in pairs:
+        copy = clone(model).fit(X.iloc[fitted], Y.iloc[fitted])
+        values.append(importance(copy, X.iloc[own], Y.iloc[own], method, **options).values)
+    return np.array(values).tobytes()
+
+
 @pytest.mark.parametrize("method", [*OF_TRAINING, "mdi", "permutation", "tree_shap", SAGE])
 def test_each_refit_is_the_importance_of_a_copy_on_its_own_rows(method):
     """Red for UFI if it gets rows twice."""
     options = {"random_state": 5} if method in ("air", "permutation", SAGE) else {}
-    expected = []
-    for fitted, apart in drawn(3, seed=5):
-        rows = np.unique(fitted) if method in OF_TRAINING else fitted
-        own = rows if method in OF_TRAINING else apart
-        copy = clone(MODEL).fit(X.iloc[rows], Y.iloc[rows])
-        expected.append(importance(copy, X.iloc[own], Y.iloc[own], method, **options).values)
+    pairs = drawn(3, seed=5)
+    if method in OF_TRAINING:
+        pairs = [(np.unique(rows), np.unique(rows)) for rows, _ in pairs]
     found = importance(MODEL, X, Y, method, refits=3, random_state=5)
-    assert found.refits.tobytes() == np.array(expected).tobytes()
+    assert found.refits.tobytes() == of_copies(MODEL, method, pairs, **options)
     plain = importance(MODEL, X, Y, method, **options)
     assert found.values.tobytes() == plain.values.tobytes()
     assert found.standard_error.tobytes() == plain.standard_error.tobytes()
@@ -62,12 +68,9 @@ def test_the_same_seed_gives_the_same_bytes_also_of_a_pipeline_without_a_seed():
 def test_splits_are_those_that_are_given():
     search = GridSearchCV(MODEL, {"max_depth": [1, 3]}, cv=2).fit(X, Y)
     folds = KFold(3, shuffle=True, random_state=1)
-    by_splitter = importance(search, X, Y, "tree_shap", refits=folds).refits
-    for own, (rows, apart) in zip(by_splitter, folds.split(X), strict=True):
-        copy = clone(search).fit(X.iloc[rows], Y.iloc[rows])
-        assert own.tobytes() == importance(copy, X.iloc[apart], None, "tree_shap").values.tobytes()
-    by_pairs = importance(search, X, Y, "tree_shap", refits=folds.split(X)).refits
-    assert by_pairs.tobytes() == by_splitter.tobytes()
+    expected = of_copies(search, "tree_shap", folds.split(X))
+    for refits in (folds, folds.split(X)):
+        assert importance(search, X, Y, "tree_shap", refits=refits).refits.tobytes() == expected
 
 
 def test_a_category_that_a_resample_lacks_counts_0_there():
