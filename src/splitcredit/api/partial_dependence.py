@@ -239,8 +239,7 @@ class _Axis(NamedTuple):
             return self._replace(places=self.given(grid))
         check_choice("grid", grid, (None, "thresholds"))
         if self.is_category:
-            n_labels = 0 if self.labels is None else len(self.labels)
-            places = np.arange(n_labels) if n_labels else np.unique(self.known)
+            places = np.arange(len(self.labels)) if self.labels else np.unique(self.known)
         elif grid is not None:
             places = self._of_thresholds()
         else:
@@ -253,15 +252,16 @@ class _Axis(NamedTuple):
         if np.ndim(grid) != 1 or len(grid) == 0:
             raise ValueError(f"grid={grid!r}: expected 'thresholds' or values of {self.name}")
         known = [value for value in grid if value is not None and value == value]
-        if len(known) < len(grid) and self.forest.missing_left is None:
+        missing = [np.nan] * (len(known) < len(grid))
+        if missing and self.forest.missing_left is None:
             raise ValueError("grid holds NaN, and this model has no rule for missing values")
-        labels = self.labels or ()
-        for value in known if labels else ():
-            if value not in labels:
-                text = f"{value!r} is no category of {self.name}: it has {list(labels)[:10]}"
+        if self.labels is not None:
+            unknown = [value for value in known if value not in self.labels]
+            if unknown:
+                text = f"{unknown[0]!r} is no category of {self.name}: it has {self.labels[:10]}"
                 raise ValueError(f"grid: {text}")
-        codes = [labels.index(value) for value in known] if labels else known
-        return np.append(numbers(codes, "grid"), [np.nan] * (len(known) < len(grid)))
+            known = [self.labels.index(value) for value in known]
+        return np.append(numbers(known, "grid"), missing)
 
     def _of_thresholds(self):
         """The upper end of each interval between thresholds, and a value above all of them."""
@@ -282,8 +282,8 @@ class _Axis(NamedTuple):
             return distinct
         low, high = mquantiles(self.known, prob=percentiles)
         if not low < high:
-            text = f"percentiles={percentiles} of {self.name} are both {low:g}"
-            raise ValueError(f"{text}: pass (0, 1)")
+            text = f"percentiles={percentiles} of {self.name} are both {low:g}: pass (0, 1)"
+            raise ValueError(text)
         return np.linspace(low, high, resolution)
 
 
@@ -362,8 +362,7 @@ def _accumulated(forest, rows, axis, scale, weights):
         moved[:, axis.feature] = at_edges[of_bins]
         raw = predict.predict(forest, *as_readonly(moved))
         ends.append(scale.of_raw(raw[:, scale.outputs]))
-    values = np.zeros((len(edges), len(scale.names)))
-    for c, effects in enumerate((ends[1] - ends[0]).T):
-        sums = np.bincount(bins, weights * effects, n_bins)
-        values[1:, c] = np.cumsum(np.divide(sums, in_bin, out=sums, where=in_bin > 0))
+    sums = np.zeros((len(edges), len(scale.names)))
+    np.add.at(sums, bins + 1, weights[:, None] * (ends[1] - ends[0]))
+    values = np.cumsum(sums / np.append(1.0, np.where(in_bin > 0, in_bin, 1.0))[:, None], axis=0)
     return values - in_bin @ values[1:] / in_bin.sum()

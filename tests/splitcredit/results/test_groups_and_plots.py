@@ -100,15 +100,18 @@ def test_bars_of_importances_are_sorted_and_have_their_errors_on_the_axes_that_a
     assert Importance([1.0], ["x"], "mdi").plot().containers[0].errorbar is None
 
 
-def test_several_outputs_are_stacked_bars_of_mean_absolute_values():
-    a = attribution()
-    ax = a.plot()
+@pytest.mark.parametrize(("n_outputs", "kind"), [(1, "bar"), (2, None)])
+def test_bars_of_outputs_are_stacked_means_of_absolute_values(n_outputs, kind):
+    a = attribution(n_outputs)
+    ax = a.plot(kind=kind)
     assert labels(ax) == ["green", "blue", "size", "red"]
+    assert ax.get_xlabel().startswith("mean |contribution| to")
     means = np.abs(a.values).mean(axis=0)[[1, 2, 3, 0]]
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], means.T.ravel())
     starts = [bar.get_x() for bar in ax.patches]
-    np.testing.assert_allclose(starts, [*np.zeros(4), *means[:, 0]])
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["class 0", "class 1"]
+    np.testing.assert_allclose(starts, [*np.zeros(4), *means[:, 0]][: 4 * n_outputs])
+    if n_outputs == 2:
+        assert [t.get_text() for t in ax.get_legend().get_texts()] == ["class 0", "class 1"]
 
 
 @pytest.mark.parametrize("output", [1, "class 1"])
