@@ -362,7 +362,8 @@ def _accumulated(forest, rows, axis, scale, weights):
         moved[:, axis.feature] = at_edges[of_bins]
         raw = predict.predict(forest, *as_readonly(moved))
         ends.append(scale.of_raw(raw[:, scale.outputs]))
-    sums = np.zeros((len(edges), len(scale.names)))
-    np.add.at(sums, bins + 1, weights[:, None] * (ends[1] - ends[0]))
-    values = np.cumsum(sums / np.append(1.0, np.where(in_bin > 0, in_bin, 1.0))[:, None], axis=0)
+    values = np.zeros((len(edges), len(scale.names)))
+    np.add.at(values, bins + 1, weights[:, None] * (ends[1] - ends[0]))
+    values[1:] /= np.where(in_bin > 0, in_bin, 1.0)[:, None]
+    values = np.cumsum(values, axis=0)
     return values - in_bin @ values[1:] / in_bin.sum()
