@@ -199,13 +199,14 @@ class _Axis(NamedTuple):
     @classmethod
     def of(cls, forest, rows, table, j):
         """The feature of index j, which is in a column of the rows and of the table given."""
-        labels = None if forest.categories is None else forest.categories.labels_in(table).get(j)
-        is_category = labels is not None or (forest.categories and j in forest.categories.feature)
-        values = rows[:, j].astype(np.float64)
+        labels, is_category, values = None, False, rows[:, j].astype(np.float64)
+        if forest.categories is not None:
+            labels = _labels(forest.categories, table, j)
+            is_category = labels is not None or j in forest.categories.feature
         if not is_category:  # not rounded to single precision, as it may be in prepared rows
             given = column_of(table, j).to_numpy(np.float64, na_value=np.nan)
             values = np.where(np.isnan(values), np.nan, given)
-        return cls(forest, j, rows[:1, : forest.n_features], values, bool(is_category), labels)
+        return cls(forest, j, rows[:1, : forest.n_features], values, is_category, labels)
 
     @property
     def name(self):
@@ -285,6 +286,17 @@ class _Axis(NamedTuple):
             text = f"percentiles={percentiles} of {self.name} are both {low:g}: pass (0, 1)"
             raise ValueError(text)
         return np.linspace(low, high, resolution)
+
+
+def _labels(categories, table, j):
+    """Labels of the codes of a feature; None if it has no categories, or they have no names."""
+    types = table.dtypes if hasattr(table, "iloc") else ()
+    by_type = [k for k, kind in enumerate(types) if str(kind) == "category"]
+    labeled = by_type if categories.labeled is None else categories.labeled
+    known = dict(zip(labeled, categories.labels, strict=False))
+    if j in by_type and j not in known:
+        return tuple(table.iloc[:, j].cat.categories)
+    return known.get(j)
 
 
 def _means(forest, rows, axes, scale, weights, kind, done) -> tuple:

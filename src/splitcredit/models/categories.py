@@ -136,10 +136,11 @@ class Categories:
     def _coded_frame(self, X):
         import pandas as pd
 
-        by_type = _by_type(X)
+        by_type = [j for j, t in enumerate(X.dtypes) if isinstance(t, pd.CategoricalDtype)]
         if (self.labels or self.labeled is not None) and not self.always:
             self._check_types(X, by_type)
-        labels_of = self._labels_of(by_type)
+        labeled = by_type if self.labeled is None else self.labeled
+        labels_of = dict(zip(labeled, self.labels, strict=False))
         if not by_type and not self.always:
             return X
         columns = {}
@@ -158,16 +159,6 @@ class Categories:
         coded = pd.DataFrame(columns, index=X.index)
         coded.columns = X.columns
         return coded
-
-    def labels_in(self, X) -> dict:
-        """Labels of the codes of the features of X that have any, by index."""
-        by_type = _by_type(X) if hasattr(X, "iloc") else []
-        own = {j: tuple(X.iloc[:, j].cat.categories) for j in by_type}
-        return own | self._labels_of(by_type)
-
-    def _labels_of(self, by_type):
-        labeled = by_type if self.labeled is None else self.labeled
-        return dict(zip(labeled, self.labels, strict=False))
 
     def _check_types(self, X, by_type):
         """Refuse columns of other types than in training, whose values would count as codes."""
@@ -241,11 +232,6 @@ class Categories:
             goes_right = (inside != self.members_left[s]).astype(X.dtype)
             out[:, X.shape[1] + s] = np.where(np.isnan(X[:, j]), np.nan, goes_right)
         return out
-
-
-def _by_type(X):
-    """Indices of the columns of type ``category``."""
-    return [j for j, kind in enumerate(X.dtypes) if str(kind) == "category"]
 
 
 def _without_booleans(values):
