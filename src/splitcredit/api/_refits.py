@@ -27,7 +27,7 @@ def refuse(model, X) -> None:
 
 
 def values_of(measured, method, model, X, y, refits, *, random_state, names, progress):
-    """What `measured` gives for each copy with its own rows, (n_refits, n_features)."""
+    """Fit and measure each copy of the model; the values (n_refits, n_features)."""
     check_whole("random_state", random_state)
     X = records(X, model)
     refuse_container(X)
@@ -55,7 +55,7 @@ def values_of(measured, method, model, X, y, refits, *, random_state, names, pro
 
 
 def _splits(refits, X, y, random_state, of_training):
-    """Pairs of the rows that a copy is fitted to, and of those that it has not seen."""
+    """Return for each copy the rows to fit it to, and rows that it does not see."""
     n, every = X.shape[0], np.arange(X.shape[0])
     if hasattr(refits, "split") or hasattr(refits, "__iter__"):
         given = refits.split(X, y) if hasattr(refits, "split") else refits
@@ -75,7 +75,7 @@ def _splits(refits, X, y, random_state, of_training):
 
 
 def _copy(model, random_state, k):
-    """An unfitted copy, with seeds where it has none."""
+    """Clone the model, and set its random states that are None."""
     copy = clone(model)
     given = copy.get_params().items()
     is_open = (name for name, value in given if value is None and name.endswith("random_state"))
@@ -84,7 +84,7 @@ def _copy(model, random_state, k):
 
 
 def _in_order(found, names):
-    """Values in the order of the features of the model; 0 for what the copy has not."""
+    """Order values by the features of the model, with 0 for features that a copy lacks."""
     if found.feature_names == names:
         return found.values
     if are_made_up(names) or len(set(names)) < len(names):

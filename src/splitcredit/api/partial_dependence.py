@@ -49,7 +49,7 @@ def partial_dependence(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> PartialDependence:
-    """How the prediction depends on one feature, or on two together, exactly.
+    """Compute how the prediction depends on one feature, or on two together, exactly.
 
     Partial dependence is the mean, over the rows of X, of the prediction with the features set to
     each value of a grid: what ``sklearn.inspection.partial_dependence(method="brute")`` gives.
@@ -150,7 +150,7 @@ def partial_dependence(
 
 
 class _Scale(NamedTuple):
-    """The outputs that are computed, and what makes those that are asked for of them."""
+    """The raw outputs to compute, and the function that turns them into the results."""
 
     names: tuple[str, ...]
     outputs: np.ndarray
@@ -176,7 +176,7 @@ def _scale(opened, output, model_output) -> _Scale:
 
 
 def _features(forest, features) -> list[int]:
-    """Indices of the one feature or the two."""
+    """Return the indices of the one or two features, or raise a ValueError."""
     is_one = isinstance(features, str) or not hasattr(features, "__iter__")
     listed: Any = [features] if is_one else features
     chosen = [feature_index(forest.feature_names, name, "features") for name in listed]
@@ -186,7 +186,7 @@ def _features(forest, features) -> list[int]:
 
 
 class _Axis(NamedTuple):
-    """A studied feature; values of a categorical one are codes, whose labels are known or None."""
+    """A studied feature and its grid. Values of a categorical feature are codes."""
 
     forest: Any
     feature: int
@@ -198,7 +198,7 @@ class _Axis(NamedTuple):
 
     @classmethod
     def of(cls, forest, rows, table, j):
-        """The feature of index j, which is in a column of the rows and of the table given."""
+        """Make the axis of feature j from the prepared rows and the user's table."""
         labels, is_category, values = None, False, rows[:, j].astype(np.float64)
         if forest.categories is not None:
             labels = _labels(forest.categories, table, j)
@@ -219,7 +219,7 @@ class _Axis(NamedTuple):
         return self.of_rows[np.isfinite(self.of_rows)]
 
     def rows(self):
-        """Prepared rows with the feature at its places."""
+        """Copy one prepared row for each place, with the feature set to it."""
         rows = np.repeat(self.template, len(self.places), axis=0)
         with np.errstate(over="ignore"):
             rows[:, self.feature] = self.places
@@ -228,14 +228,14 @@ class _Axis(NamedTuple):
         return rows if self.forest.categories is None else self.forest.categories.appended(rows)
 
     def shown(self, values):
-        """Values as a user knows them: labels of categories."""
+        """Turn codes of categories into their labels; other values stay."""
         if self.labels is None:
             return values.astype(object) if self.is_category else values
         labels = np.array([*self.labels, np.nan], object)
         return labels[np.where(np.isnan(values), -1, values).astype(np.int64)]
 
     def placed(self, grid, resolution, percentiles):
-        """The axis with the places of its grid."""
+        """Return the axis with the places of its grid."""
         if grid is not None and not isinstance(grid, str):
             return self._replace(places=self.given(grid))
         check_choice("grid", grid, (None, "thresholds"))
@@ -249,7 +249,7 @@ class _Axis(NamedTuple):
         return self._replace(places=np.concatenate([places, missing]))
 
     def given(self, grid):
-        """Places of given values or labels, with NaN behind the others."""
+        """Turn a user's values or labels into places, with NaN last."""
         if np.ndim(grid) != 1 or len(grid) == 0:
             raise ValueError(f"grid={grid!r}: expected 'thresholds' or values of {self.name}")
         known = [value for value in grid if value is not None and value == value]
@@ -265,7 +265,7 @@ class _Axis(NamedTuple):
         return np.append(numbers(known, "grid"), missing)
 
     def _of_thresholds(self):
-        """The upper end of each interval between thresholds, and a value above all of them."""
+        """Return the upper end of each interval between thresholds, and a value above all."""
         ends = np.unique(lowered(self.forest)[self.forest.feature == self.feature])
         ends, highest = ends[np.isfinite(ends)], [self.known.max()] if len(self.known) else []
         if not len(ends):
@@ -275,7 +275,7 @@ class _Axis(NamedTuple):
         return np.append(ends.astype(np.float64), max([above, *highest]))
 
     def _between(self, resolution, percentiles):
-        """All values if they are few, else some between two percentiles, as scikit-learn does."""
+        """Return all values if they are few, else an even grid as scikit-learn makes it."""
         from scipy.stats.mstats import mquantiles
 
         distinct = np.unique(self.known)
@@ -289,7 +289,7 @@ class _Axis(NamedTuple):
 
 
 def _labels(categories, table, j):
-    """Labels of the codes of a feature; None if it has no categories, or they have no names."""
+    """Return the labels of a feature's codes, or None if it has none."""
     types = table.dtypes if hasattr(table, "iloc") else ()
     by_type = [k for k, kind in enumerate(types) if str(kind) == "category"]
     labeled = by_type if categories.labeled is None else categories.labeled
@@ -300,7 +300,7 @@ def _labels(categories, table, j):
 
 
 def _means(forest, rows, axes, scale, weights, kind, done) -> tuple:
-    """The mean over the rows, and what it is the mean of if that is asked for."""
+    """Average the curves of all rows; also return the curves, or None for the kind "average"."""
     n_numbers = len(scale.outputs) * int(np.prod([len(axis.places) for axis in axes]))
     if n_numbers * (1 if kind == "average" else len(rows)) > _MOST:
         raise ValueError("the result would be larger than 8 GB: pass fewer rows, or a smaller grid")
@@ -318,7 +318,7 @@ def _means(forest, rows, axes, scale, weights, kind, done) -> tuple:
 
 
 def _curves(forest, rows, axes, scale, weights=None):
-    """Raw predictions (n_samples, n_places, ..., n_computed), or their mean as of one sample."""
+    """Predict raw outputs, (n_samples, n_places, ..., n_outputs); with weights, their mean."""
     swept, listed = [*sorted(axes, key=lambda axis: axis.is_category), None][:2]
     if listed is None and swept.is_category:
         swept, listed = None, swept
@@ -344,7 +344,7 @@ def _curves(forest, rows, axes, scale, weights=None):
 
 
 def _in_bins(axes, grid, resolution) -> _Axis:
-    """The axis with the bounds of its bins: quantiles, or given values."""
+    """Return the axis with the bounds of its bins: quantiles, or given values."""
     axis, names = axes[0], " and ".join(axis.name for axis in axes)
     if len(axes) > 1:
         raise ValueError(f"kind='ale' takes one feature, not {names}: call it for each of them")

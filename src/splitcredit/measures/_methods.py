@@ -100,7 +100,7 @@ class Method:
 
     @property
     def why_unweighted(self) -> str:
-        """Why its importance has no weights of rows; empty if it has."""
+        """The reason why the importance takes no `sample_weight`; empty if it does."""
         if self.averages or self.takes("sample_weight", "importance"):
             return ""
         if self.refits:

@@ -195,7 +195,7 @@ def sage(
 
 
 def _background(X, weights, is_sampled, random_state) -> np.ndarray:
-    """Rows of X that unknown features are imputed from, as often as their weights say."""
+    """Take the background from X, each row as often as its weight says."""
     check_whole("random_state", random_state)
     rng, n = np.random.default_rng([random_state, BACKGROUND]), len(X)
     if weights is None:

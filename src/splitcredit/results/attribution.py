@@ -263,7 +263,7 @@ class Attribution(_OfFeatures):
         return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
 
     def describe(self, row=None, output=None) -> str:
-        """Say in three sentences what a row gets, and which of its values raise and lower it most.
+        """Describe a row in three sentences: its total, and what raises and lowers it most.
 
         Parameters
         ----------

@@ -35,7 +35,7 @@ def of_row(attribution, row, output) -> str:
 
 
 def _whole(attribution, row, output):
-    """What a row gets, and against what."""
+    """Write the total of a row, and how far it is from the baseline."""
     method, index = attribution.method, attribution.index
     counted = drawing.unit(attribution, attribution.output_names[output]) or "attribution"
     start, end = drawing.ends(attribution, row, output)

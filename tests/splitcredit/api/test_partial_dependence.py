@@ -106,6 +106,15 @@ def test_curves_and_grids_are_those_of_scikit_learn(kind):
         assert twins.largest_error(ours.individual[..., 0], rows_of) <= twins.ROUNDING
 
 
+def test_recursion_of_scikit_learn_is_the_same_where_no_split_comes_after_another():
+    """It weights branches by training rows, and leaves out the constant that boosting begins at."""
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    model = GradientBoostingRegressor(max_depth=1).fit(X, X[:, 0] + X[:, 1])
+    theirs = scikit_learn(model, X, [1], method="recursion")["average"][0]
+    ours = partial_dependence(model, X, 1).values[:, 0]
+    assert twins.largest_error(ours - ours[0], theirs - theirs[0]) <= twins.ROUNDING
+
+
 def test_probabilities_of_two_classes_are_transformed_row_by_row():
     X = np.random.default_rng(0).normal(size=(80, 3))
     labels = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")

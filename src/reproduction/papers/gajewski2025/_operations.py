@@ -38,7 +38,7 @@ def _workspace(trees, n_features):
 
 @kernel()
 def _list(trees, x, tails, chosen, work):
-    """As `kernels.prediction_gap.exact.gap` begins."""
+    """Fill the lists as `kernels.prediction_gap.exact.gap` does before it sums."""
     leaf_lists.begin_row(work)
     all_leaves = leaf_lists.take_features(trees, x, tails, chosen, work)
     _, squares, largest = reached_leaves.find_leaves(trees, x, tails, chosen, all_leaves, work)

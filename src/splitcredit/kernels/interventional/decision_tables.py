@@ -163,7 +163,7 @@ def _fill_outcomes(edges, decisions, XT, outcomes):
 
 @kernel(inner=True)
 def _numbered(outcomes):
-    """The outcomes that occur; each row's is replaced by its number among these."""
+    """Return the outcomes that occur, and replace each row's outcome by its index among them."""
     numbers = np.full(1 << BITS, -1, np.int64)
     for r in range(len(outcomes)):
         numbers[outcomes[r]] = 0

@@ -26,7 +26,7 @@ _BLOCKS = 32
 
 
 def curves(forest, X, first, second, owner, outputs, weights=None) -> np.ndarray:
-    """Predictions of prepared rows with studied features at each pair of grid values.
+    """Predict prepared rows with the studied features set to each pair of grid values.
 
     `first` and `second` are prepared rows, (n_first, n_columns) and (n_second, n_columns), with the
     grid values in the studied columns; those of `first` are sorted. `owner` says for each column
@@ -56,7 +56,7 @@ def curves(forest, X, first, second, owner, outputs, weights=None) -> np.ndarray
 def _blocks(
     begin, end, nodes, roots, missing_left, numbers, value, X, grid, owner, weights, sizes, out
 ):
-    """Each block of rows goes down all trees, with the grid values that reach a node."""
+    """Send each block of rows down all trees, together with the grid values."""
     size, n_first, largest, is_mean = sizes
     n_second = len(grid) - n_first
     # Rows, and behind them second grid values; first ones need no list, as they stay sorted.
@@ -100,7 +100,7 @@ def _blocks(
 
 @kernel(inner=True)
 def _parted(table, nodes, missing_left, k, order, low, high, spare):
-    """Put those that go left before the others, both in their order; where the others begin."""
+    """Sort entries that go left before those that go right; return where the latter begin."""
     column, middle, others = nodes[k].feature, low, 0
     for q in range(low, high):
         row = order[q]
@@ -115,7 +115,7 @@ def _parted(table, nodes, missing_left, k, order, low, high, spare):
 
 @kernel(inner=True)
 def _bisected(grid, nodes, missing_left, k, low, high):
-    """Where those of a sorted grid begin that do not go left."""
+    """Return the first place of a sorted grid that goes right."""
     while low < high:
         middle = (low + high) // 2
         if goes_left(grid[middle, nodes[k].feature], nodes, missing_left, k):
@@ -127,7 +127,7 @@ def _bisected(grid, nodes, missing_left, k, low, high):
 
 @kernel(inner=True)
 def _add(leaf, value, order, waiting, top, weights, target, n_first, out):
-    """Add the value of a leaf to each row, or times all their weights to the target, if from 0."""
+    """Add a leaf's value to each row; with a target, add it to that once, times all weights."""
     end, total = waiting[top, 2], 0.0
     for q in range(waiting[top, 1], end):
         total += weights[order[q]]

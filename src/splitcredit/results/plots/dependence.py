@@ -1,4 +1,4 @@
-"""Pictures of partial dependence; see `PartialDependence.plot`."""
+"""Plots of partial dependence; see `PartialDependence.plot`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def draw(result, ax, output, centered, lines):
 
 
 class _Places:
-    """Where the places of a grid, and the values of rows, stand on an axis."""
+    """Positions of grid values and of the rows' values on an axis."""
 
     def __init__(self, grid, data):
         self.grid, self.is_category = grid, grid.dtype == object

@@ -73,7 +73,7 @@ def label(ax, result, order, text, X=None, row=None):
 
 
 def open_frame(ax):
-    """Leave out the upper and the right line around a picture, and break labels at its edges."""
+    """Leave out the upper and the right line of a plot, and wrap labels at its edges."""
     ax.spines[["top", "right"]].set_visible(False)
     for text in (ax.xaxis.label, ax.yaxis.label):  # constrained layout lets them be cut
         text.set_wrap(True)
@@ -122,7 +122,7 @@ def color_bar(ax, colored, text, are_shares=False, **style):
 
 
 def gray_legend(ax, X, columns, of=""):
-    """Say above the axes what the gray dots of some columns are, if there are any."""
+    """Add a legend that says what gray dots stand for, if there are any."""
     import pandas as pd
 
     known, is_missing = numbers(X)[:, columns], np.asarray(pd.isna(X))[:, columns]
@@ -179,7 +179,7 @@ def title(attribution, outputs, what="contribution"):
 
 
 def ends(attribution, row, output):
-    """The baseline of a row and what it gets; 0 if only rounding is left of it."""
+    """Return the baseline and the total of a row; a total that is only rounding is 0."""
     every = np.broadcast_to(attribution.baseline, attribution.values[:, 0].shape)
     start = float(every[row, output])
     end = start + attribution.values[row, :, output].sum(dtype=np.float64)
@@ -187,7 +187,7 @@ def ends(attribution, row, output):
 
 
 def reach(attribution, row, output):
-    """Where a plot of a row begins and ends."""
+    """Write the baseline and the total of a row."""
     start, end = ends(attribution, row, output)
     return signed(f"from the baseline {start:.4g} to {end:.4g}")
 
@@ -224,13 +224,13 @@ def value_text(value):
 
 
 def with_value(result, X, row, j):
-    """The name of a feature with its value in a row, or alone if the rows are not known."""
+    """Write a feature's name, and its value in a row if the rows are known."""
     name = shortened(result.feature_names[j], _LONGEST if X is None else 30)
     return name if X is None else f"{name} = {value_text(column_of(X, j).iloc[row])}"
 
 
 def checked_row(attribution, row, what):
-    """The position of a row, which need not be given if there is one; ValueError if it is none."""
+    """Check the position of a row, by default that of the only one; else a ValueError."""
     n = len(attribution.values)
     row = 0 if row is None and n == 1 else row
     if row is None:

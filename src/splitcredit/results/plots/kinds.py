@@ -126,7 +126,7 @@ def scatter(attribution, ax, output, X, j):
 
 
 def _spread(place, values):
-    """Shifts of dots from few places, less than half a unit: a swarm along the axis at each."""
+    """Shift dots that share a place, by less than half a unit, so that they do not overlap."""
     width, shift = np.ptp(values) / _BINS if len(values) else 0.0, np.zeros(len(values))
     for own in np.unique(place):
         shift[place == own] = _offsets(values[place == own], width)

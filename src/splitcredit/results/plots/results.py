@@ -28,7 +28,7 @@ def of_importance(importance, ax, top):
 
 
 def _counted(importance):
-    """What the values of an importance count, and its method, in words."""
+    """Write what the values of an importance count, and its method."""
     output = importance.parameters.get("output")
     is_one = isinstance(output, str) and output != "all"
     counted = drawing.unit(importance, output if is_one else "")
@@ -69,7 +69,7 @@ def side_by_side(importances, top=20, panels=True):
 
 
 def _together(named, values, errors, order, everything):
-    """A bar of each for each feature on one axis; as shares, unless all count the same."""
+    """Draw all importances on one axis, as shares unless all have one method and unit."""
     counted = {_counted(one) for one in named.values()}
     text = counted.pop()
     if counted:
@@ -103,7 +103,7 @@ def _by_label(importances):
 
 
 def _averaged(result):
-    """An importance as it is; of attributions, the means of absolute values over all outputs."""
+    """Return an importance as it is, and attributions as means of absolute values."""
     if result.values.ndim == 1:
         return result
     mean = np.abs(result.values).mean(axis=0, dtype=np.float64).sum(axis=1)

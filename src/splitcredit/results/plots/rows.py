@@ -1,4 +1,4 @@
-"""Plots of single rows, from their baselines to what they get; see `Attribution.plot`."""
+"""Decision and force plots; see `Attribution.plot`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMED = 0.05
 
 
 def decision(attribution, ax, output, X, row, order):
-    """A line for each row, from its baseline, at the bottom, over the features to what it gets."""
+    """Draw a line for each row, from its baseline at the bottom to its total at the top."""
     n, p, _ = attribution.values.shape
     drawn = np.sort(np.random.default_rng(0).choice(n, min(n, _LINES), replace=False))
     if row is not None:
@@ -42,7 +42,7 @@ def decision(attribution, ax, output, X, row, order):
 
 
 def force(attribution, ax, output, top, X, row):
-    """Bars that push one row up to what it gets, from the left, and down to it, from the right."""
+    """Draw bars that raise one row's total, from the left, and lower it, from the right."""
     row = drawing.checked_row(attribution, row, "a force plot")
     values = attribution.values[row, :, output].astype(np.float64)
     start, end = drawing.ends(attribution, row, output)

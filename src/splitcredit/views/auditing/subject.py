@@ -115,12 +115,12 @@ class Subject:
         return *(rows_at(each, rows) for each in data), weights
 
     def _drawn(self, n, weights, most, purpose):
-        """At most so many of n rows, of those with a weight."""
+        """Draw at most so many rows, from those with a weight above 0."""
         pool = np.arange(n) if weights is None else np.flatnonzero(weights)
         return pool[drawn(self.rng(purpose), len(pool), most)]
 
     def background(self, n):
-        """Rows that unknown features are taken from, drawn in proportion to their weights."""
+        """Draw background rows in proportion to their weights."""
         table, *_, weights = self.sample(self.table.shape[0], 3)
         if weights is None:
             return self.sample(n, 3)[0]
@@ -287,7 +287,7 @@ def score(scores, codes, is_classifier, weights=None) -> tuple[float, np.ndarray
 
 
 def _ranks(values, weights):
-    """Weight of the smaller values, and half of that of the equal ones, for each value."""
+    """Rank each value: the weight of smaller values and half the weight of equal ones."""
     _, place = np.unique(values, return_inverse=True)
     sums = np.bincount(place, weights)
     return (np.cumsum(sums) - sums / 2)[place]
