@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from splitcredit.results.attribution import largest, tidy
 from splitcredit.results.plots.kinds import matrix
 from splitcredit.results.plots.results import explanation
 from splitcredit.results.stored import Shown, more
+from splitcredit.rows import feature_groups
 from splitcredit.rows.names import feature_index, index_of
 from splitcredit.rows.tables import check_whole
 
@@ -167,6 +168,7 @@ def interactions(
     sets: object = None,
     background: ArrayLike | None = None,
     order: int = 2,
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Interactions:
     """Shapley interaction values of a fitted forest, exact.
@@ -192,6 +194,9 @@ def interactions(
     order : int
         Number of features in a set. If it is not 2 and `sets` is not given, all sets are explained
         that occur together on some path; all others have the value 0.
+    features : {"columns", "transformed"}
+        What the matrix of a pipeline is by, as in `splitcredit.explain`: a pair of columns has the
+        sum over the pairs of their features. Sets are always of transformed features.
     check_additivity : bool
         See `splitcredit.explain`.
 
@@ -224,7 +229,7 @@ def interactions(
     >>> splitcredit.interactions(model, X[:3], sets=[["petal length (cm)", "petal width (cm)"]])
     Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
-    opened = Opened(model, X, background).checked(check_additivity)
+    opened = Opened(model, X, background, features=features).checked(check_additivity)
     forest: Any = opened.forest
     background = opened.background
     X = forest.prepare(opened.rows)
@@ -239,8 +244,17 @@ def interactions(
     of_outputs = of_chosen_outputs(forest, X, output, of_all, of_rows, mean)
     values, baseline, names, index = of_outputs
     parameters = {"output": output if isinstance(output, str) else int(output), "order": int(order)}
-    features, labels = forest.feature_names, opened.index
-    return Interactions(values, set_indices, baseline, features, names, parameters, index, labels)
+    found = Interactions(
+        values, set_indices, baseline, forest.feature_names, names, parameters, index, opened.index
+    )
+    if set_indices is not None or opened.columns is None:
+        return found
+    columns, members = opened.columns
+    for axis in (1, 2):
+        sums = [values.take(own, axis).sum(axis) for own in members]
+        values = np.stack(sums, axis)
+    parameters = parameters | feature_groups.noted(columns, opened.made_of)
+    return replace(found, values=values, feature_names=columns, parameters=parameters)
 
 
 def _values(forest, X, outputs, sets, background):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +13,11 @@ from numpy.typing import ArrayLike
 from splitcredit.measures._calls import checked
 from splitcredit.models.formats import format_of, to_forest, unwrap
 from splitcredit.models.formats.containers import rows_in
+from splitcredit.models.opened import Opened, Transformed
 from splitcredit.models.training import refuse_targets_of_several, targets_of
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
+from splitcredit.rows import feature_groups
 from splitcredit.rows.names import names_of_columns
 from splitcredit.rows.tables import check_whole, refuse_container
 
@@ -31,6 +35,7 @@ def permutation(
     sample_weight: ArrayLike | None = None,
     max_samples: Annotated[float, "> 0"] = 1.0,
     random_state: Annotated[int, ">= 0"] = 0,
+    features: Literal["columns", "transformed"] = "columns",
     progress: bool | None = None,
 ) -> Importance:
     """Scikit-learn's ``permutation_importance``, to compare with.
@@ -39,7 +44,7 @@ def permutation(
     ----------
     model : fitted estimator, or Forest that averages trees
         An estimator itself predicts, so pipelines are taken, and models that cannot be converted.
-        The features are the columns of X.
+        The features are the columns of X, of a pipeline those that it reads.
     X : array-like or DataFrame (n_samples, n_features)
         Rows that the model was not fitted on, to tell features from noise.
     y : (n_samples,)
@@ -51,6 +56,8 @@ def permutation(
     random_state, sample_weight, max_samples
         As scikit-learn has them: a seed, weights of the rows in the score, and the number or share
         of the rows that are drawn for each feature.
+    features : {"columns", "transformed"}
+        Of a pipeline: the columns of X that it reads, or the features that its steps make.
     progress : bool, optional
         See `splitcredit.tree_shap`.
 
@@ -83,6 +90,15 @@ def permutation(
     from sklearn.metrics import check_scoring
 
     check_whole("random_state", random_state)
+    of_columns, rows_of, opened = None, lambda X: X, Opened(model, X, features=features)
+    if isinstance(model, Transformed) or (features == "transformed" and opened.steps.pipelines):
+        parted = opened.columns or (
+            opened.forest.feature_names,
+            np.arange(opened.forest.n_features),
+        )
+        of_columns, table, model = parted[0], opened.rows, opened.inner
+        rows_of = partial(_taken, table, parted[1])
+        X = np.tile(np.arange(len(table))[:, None], len(of_columns))
     X = rows_in(X, model)
     refuse_container(X)
     if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
@@ -103,7 +119,7 @@ def permutation(
     with progress_bar.bar(total, progress, "scores", "fewer rows or repeats take less") as done:
 
         def counted(_, X, y, **weights):
-            value = score(model, X, y, **weights)
+            value = score(model, rows_of(X), y, **weights)
             value, *others = value.values() if isinstance(value, dict) else [value]
             if others:
                 raise ValueError("an importance is by one score at a time: call it for each")
@@ -120,13 +136,38 @@ def permutation(
             )
         except Exception as refused:  # of the model or the score, whatever it is
             raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
-    names = names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1]))
+    names = of_columns or names_of_columns(X) or [f"x{j}" for j in range(np.shape(X)[1])]
     shown = getattr(scoring, "__name__", None if scoring is None else str(scoring))
     parameters = {"n_repeats": n_repeats, "scoring": shown, "random_state": random_state}
     parameters |= {} if max_samples == 1.0 else {"max_samples": max_samples}
     parameters |= {} if sample_weight is None else {"weighted": True}
     error = result.importances_std / np.sqrt(n_repeats)
-    return Importance(result.importances_mean, tuple(names), "permutation", parameters, error)
+    found = Importance(result.importances_mean, tuple(names), "permutation", parameters, error)
+    return found if features == "transformed" else _of_read_columns(found, opened.made_of)
+
+
+def _taken(table, members, numbers):
+    """Rows that have the features of each column from the row of that number."""
+    taken = table.copy()
+    for k, features in enumerate(members):
+        if hasattr(table, "iloc"):
+            taken.isetitem(features, table.iloc[numbers[:, k], features].set_axis(table.index))
+        else:
+            taken[:, features] = table[numbers[:, k]][:, features]
+    return taken
+
+
+def _of_read_columns(importance, source):
+    """The importance of what a pipeline reads, where all its features are of single columns."""
+    if source is None or min(source.column, default=-1) < 0:
+        return importance
+    names = list(source.groups())
+    if not set(names) <= set(importance.feature_names):
+        return importance
+    kept = [importance.feature_names.index(name) for name in names]
+    own = {name: getattr(importance, name)[kept] for name in ("values", "standard_error")}
+    more = importance.parameters | feature_groups.noted(names, source)
+    return replace(importance, **own, feature_names=tuple(names), parameters=more)
 
 
 def refuse(model, forest) -> None:

@@ -12,6 +12,7 @@ from splitcredit.kernels.walks import predict
 from splitcredit.kernels.walks import sage as kernel
 from splitcredit.measures._calls import checked
 from splitcredit.measures._coalitions import shapley_values
+from splitcredit.models.by_columns import together
 from splitcredit.models.formats import format_of, unwrap
 from splitcredit.models.formats._nodes import LEAF_VARIANCE
 from splitcredit.models.opened import Opened
@@ -60,6 +61,7 @@ def sage(
     threshold: Annotated[float, "> 0, < 1"] | None = None,
     n_permutations: Annotated[int, ">= 2"] | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
@@ -67,7 +69,7 @@ def sage(
 
     Parameters
     ----------
-    model, check_additivity, progress
+    model, features, check_additivity, progress
         See `splitcredit.tree_shap`.
     X : array-like or DataFrame (n_samples, n_features)
         The rows that the expectations run over.
@@ -133,7 +135,7 @@ def sage(
     >>> bool(sampled.standard_error.max() < 0.03)
     True
     """
-    opened = Opened(model, X, background).checked(check_additivity)
+    opened = Opened(model, X, background, features=features).checked(check_additivity)
     forest, X, background = opened.forest, opened.rows, opened.background
     refuse(opened.inner, forest)
     link = link_of(opened.inner, forest)
@@ -146,7 +148,6 @@ def sage(
     if len(X) == 0:
         raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")
     y = targets_of(forest, y, len(X), classes if link == "probability" else ())
-    p = forest.n_features
     if background is not None:
         background = prepared_background(forest, background)
     elif algorithm == "sampled" and imputer == "marginal" and len(X) > BACKGROUND:
@@ -154,6 +155,8 @@ def sage(
         background = X[np.sort(rng.choice(len(X), BACKGROUND, replace=False))]
     else:
         background = X
+    forest, X, background = together(forest, opened.columns, X, background)
+    p = forest.n_features
     imputed, losses = _losses(forest, X, y, background, loss, imputer, link)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
@@ -176,7 +179,8 @@ def sage(
     if not np.isfinite(values).all():
         raise ValueError("the losses are too large to be added up: divide the targets first")
     parameters |= {"n_permutations": int(n_permutations), "n_background": len(background)}
-    return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))
+    found = Importance(values, forest.feature_names, "sage", parameters, error)
+    return opened.named_by_columns(found)
 
 
 def _losses(forest, X, y, background, loss, imputer, link="raw"):

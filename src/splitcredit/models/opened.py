@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 from splitcredit.models import _chunks
 from splitcredit.models.forest import Forest
 from splitcredit.models.formats import format_of, own, to_forest, unwrap
-from splitcredit.models.formats._columns import source
+from splitcredit.models.formats._columns import Source, source
 from splitcredit.models.formats._unwrap import Steps
 from splitcredit.models.formats.containers import name_of_offset, offsets, rows_in
 from splitcredit.models.formats.units import in_words
+from splitcredit.rows import feature_groups
 from splitcredit.rows.names import row_index
-from splitcredit.rows.tables import records, refuse_container
+from splitcredit.rows.tables import check_choice, records, refuse_container
+
+# Whether results of a pipeline are by the columns of X, or by the features that its steps make.
+FEATURES = ("columns", "transformed")
+
+
+class Transformed(NamedTuple):
+    """A model of rows that have gone through a pipeline, and the columns of its features."""
+
+    model: object
+    source: Source | None
 
 
 class Opened:
@@ -32,8 +44,11 @@ class Opened:
         has_room=False,
         has_start=False,
         of_training=False,
+        features="columns",
     ):
-        self.model = model
+        check_choice("features", features, FEATURES)
+        model, self._source = model if isinstance(model, Transformed) else (model, None)
+        self.model, self.features = model, features
         self.given = None if X is None else records(X, model)
         self.index = row_index(self.given)
         self._background, self._has_room, self._of_training = background, has_room, of_training
@@ -90,7 +105,34 @@ class Opened:
     @property
     def source(self):
         """The columns of X that the steps of a pipeline made the features of; None without."""
-        return source(self.steps.pipelines, self.given)
+        return self._source or source(self.steps.pipelines, self.given)
+
+    @property
+    def made_of(self):
+        """The columns, without the rows."""
+        return self._source or source(self.steps.pipelines, None)
+
+    @cached_property
+    def columns(self):
+        """Names of columns that results are by, and the features of each; None if by features."""
+        if self.features == "transformed":
+            return None
+        return feature_groups.parted(self.forest.feature_names, self.made_of)
+
+    def by_columns(self, result, source=None):
+        """A result with its source, by the columns of that unless it is to be by features."""
+        result = replace(result, source=self.source if source is None else source)
+        if self.features == "transformed" or feature_groups.is_by_columns(result):
+            return result
+        is_known = feature_groups.parted(result.feature_names, result.source) is not None
+        return result.grouped("columns") if is_known else result
+
+    def named_by_columns(self, importance):
+        """An importance that was measured by columns, with the parameters that say so."""
+        if self.columns is None:
+            return importance
+        more = feature_groups.noted(self.columns[0], self.made_of)
+        return replace(importance, parameters=importance.parameters | more)
 
     def checked(self, is_asked: bool = True) -> Opened:
         """Return the opened model, after `check` unless `is_asked` is False."""
@@ -103,5 +145,5 @@ class Opened:
         own.check(self, offset, piece, of_class)
 
     def finished(self, importance):
-        """An importance that knows which columns a pipeline made its features of."""
-        return replace(importance, source=source(self.steps.pipelines, None))
+        """An importance by the columns of a pipeline, or that knows which they are."""
+        return self.by_columns(importance, self.made_of)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.kernels.nodes import outputs_add_up
+from splitcredit.kernels.nodes import outputs_add_up, owners
 from splitcredit.kernels.prediction_gap import exact
 from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
+from splitcredit.models.by_columns import whole
 from splitcredit.models.formats import to_forest
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import OutputIndex, chosen_outputs
@@ -114,22 +115,24 @@ class GapProblem:
 
     def __init__(self, model, perturbation, scale, output):
         self.forest = to_forest(model)
-        self.perturbation = given = of_features(perturbation_of(perturbation), self.forest)
+        # Noise is added to what the nodes compare, also where features are columns of a pipeline.
+        self.whole = whole(self.forest)
+        self.perturbation = given = of_features(perturbation_of(perturbation), self.whole)
         d, drawn = self.forest.n_features, getattr(given, "rows", np.empty((1, 0)))
         # Prepared rows of a forest with categories have columns beside the features.
         self.by_categories = bool(self.forest.categories) and drawn.shape[1] > d
         if self.by_categories:
-            given = Marginal(np.zeros((1, d)))
+            self.scales = checked_scale(Marginal(np.zeros((1, d))), scale, self.forest)
         else:
-            refuse_special_values(self.forest)
-        self.scales = checked_scale(given, scale, self.forest)
+            refuse_special_values(self.whole)
+            self.scales = checked_scale(given, scale, self.whole)
         refuse_huge_values(self.forest)
         self.output = only_output(self.forest, output)
 
     @cached_property
     def gap_forest(self):
         """The trees as the exact gap needs them; see `kernels.prediction_gap.gap_forest`."""
-        return gap_forest(self.forest, self.output)
+        return gap_forest(self.whole, self.output)
 
     def gaps(self, X, masks, done=None) -> np.ndarray:
         """PG^2 of rows and each of their sets, bool (n_samples or 1, n_sets, n_features)."""
@@ -150,14 +153,29 @@ class GapProblem:
         if self.by_categories:
             drawn = self.perturbation.rows
             return gaps_of_pairs(self.forest, self.output, drawn, X, self.tested)
-        return partial(exact.gaps, self.gap_forest, *self.with_tails(X, wanted))
+        X, wanted = self._of_whole(X, wanted)
+        of_sets = partial(exact.gaps, self.gap_forest, *self.with_tails(X, wanted))
+        if self.whole is self.forest:
+            return of_sets
+        return lambda rows, sets, done=None: of_sets(rows, self._of_whole(X, sets)[1], done)
+
+    def _of_whole(self, X, sets):
+        """Rows and sets of features as the trees have them, of those by columns."""
+        if self.whole is self.forest:
+            return X, sets
+        d, own = self.forest.n_features, self.whole.n_features
+        return X[:, -own:], np.take(sets, owners(self.forest)[d:], axis=1)
 
     @property
     def tested(self) -> np.ndarray:
         """Whether a split that parts values tests each feature, bool (n_features,)."""
         if self.by_categories:
             return tested_features(self.forest)
-        return np.diff(self.gap_forest.first["cut"]) > 0
+        tested = np.diff(self.gap_forest.first["cut"]) > 0
+        if self.whole is self.forest:
+            return tested
+        owner = owners(self.forest)[self.forest.n_features :]
+        return np.bincount(owner, tested, self.forest.n_features) > 0
 
     def curve(self, X, rankings, important, done=None) -> np.ndarray:
         """PG^2 of the first 1, 2, ... features of rankings, or of all others; see `gaps`."""
@@ -186,7 +204,7 @@ class GapProblem:
         if self.by_categories:
             bytes_a_row = self.forest.n_nodes
         else:
-            refuse_nan(self.forest, X, wanted)
+            refuse_nan(self.whole, *self._of_whole(X, wanted))
             bytes_a_row = 8 * len(self.gap_forest.cuts.lowered)
         bytes_a_row += n_sets * self.forest.n_features
         step = max(1, CHUNK // bytes_a_row)
@@ -194,7 +212,7 @@ class GapProblem:
 
     def with_tails(self, X, wanted) -> tuple[np.ndarray, np.ndarray]:
         """Rows as the model reads them, and the probabilities of `tails`; both in float64."""
-        tail = tails(self.gap_forest.cuts, self.forest, self.perturbation, X, wanted, self.scales)
+        tail = tails(self.gap_forest.cuts, self.whole, self.perturbation, X, wanted, self.scales)
         return X.astype(self.forest.x_dtype, copy=False).astype(np.float64), tail
 
 
@@ -217,8 +235,8 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     """
     rows = forest.prepare(X)
     if isinstance(perturbation, FeatureWise):
-        perturbation = of_features(perturbation, forest)
-        checked_scale(perturbation, 1.0, forest)
+        perturbation = of_features(perturbation, whole(forest))
+        checked_scale(perturbation, 1.0, whole(forest))
     noises = getattr(perturbation, "noises", [perturbation])
     has_atoms = np.array([isinstance(noise, Empirical) for noise in noises])
     if rows.dtype == np.float64 or not has_atoms.any():

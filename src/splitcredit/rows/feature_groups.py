@@ -19,34 +19,75 @@ _NOT_ADDED = {
 def of_attribution(attribution, groups):
     """See `Attribution.grouped`."""
     _check_added(attribution)
-    data = None
+    data, more = None, {}
     if isinstance(groups, str):
-        source = _source(attribution, groups)
-        groups = source.groups()
-        data = source.table(groups, attribution.data)
-    names, members = _partition(attribution.feature_names, groups)
+        if is_by_columns(attribution, groups):
+            return attribution
+        names, members, more = _of_columns(attribution)
+        if attribution.data is not None and attribution.source.rows is not None:
+            data = attribution.source.table(names, attribution.data)
+            data.columns = names
+    else:
+        names, members = _partition(attribution.feature_names, groups)
     shape = (len(attribution.values), len(names), attribution.values.shape[2])
     values = np.empty(shape, attribution.values.dtype)
     for k, features in enumerate(members):
         total = attribution.values[:, features].sum(axis=1, dtype=np.float64)
         values[:, k] = total
-    return replace(attribution, values=values, feature_names=names, data=data, source=None)
+    more = attribution.parameters | more
+    no_more = {"feature_names": names, "data": data, "source": None, "parameters": more}
+    return replace(attribution, values=values, **no_more)
 
 
-def _source(result, groups):
-    """The columns that the features were made of; ValueError if they are not known."""
-    check_choice("groups", groups, ("columns",))
+def parted(feature_names, source):
+    """Names of the columns that features were made of, and the indices of the features of each.
+
+    A feature that was not made of a single column follows under its own name. None if the steps of
+    the pipeline do not tell the columns.
+    """
     # A step may name more or fewer features than it makes.
-    if result.source is None or len(result.source.column) != len(result.feature_names):
+    if source is None or len(source.column) != len(feature_names):
+        return None
+    groups = source.groups()
+    alone = [j for j, k in enumerate(source.column) if k < 0]
+    names = (*groups, *(feature_names[j] for j in alone))
+    if len(set(names)) < len(names):
+        return None
+    return names, [*groups.values(), *([j] for j in alone)]
+
+
+def columns_of(feature_names, source) -> tuple:
+    """What `parted` gives; ValueError if the columns are not known."""
+    found = parted(feature_names, source)
+    if found is None:
         raise ValueError(
             "groups='columns' is for results of a pipeline whose steps tell which column each "
             "feature was made of: pass a dict of the features of each group"
         )
-    return result.source
+    return found
+
+
+def is_by_columns(result, groups="columns") -> bool:
+    """Whether a result is by the columns of a pipeline; ValueError for groups of another name."""
+    check_choice("groups", groups, ("columns",))
+    return result.parameters.get("features") == "columns"
+
+
+def noted(names, source) -> dict:
+    """Parameters that say that a result is by columns, and which features are of no single one."""
+    alone = [str(name) for name in names if name not in source.groups()]
+    return {"features": "columns"} | ({"of_no_single_column": alone} if alone else {})
+
+
+def _of_columns(result):
+    names, members = columns_of(result.feature_names, result.source)
+    return names, members, noted(names, result.source)
 
 
 def of_importance(importance, groups):
     """See `Importance.grouped`."""
+    if isinstance(groups, str) and is_by_columns(importance, groups):
+        return importance
     _check_added(importance)
     absolute = "mean |attribution|" in importance.parameters.values()
     if absolute or importance.parameters.get("weigh_by") == "absolute":
@@ -54,12 +95,14 @@ def of_importance(importance, groups):
             f"these importances by {importance.method} are means of absolute values, which cannot "
             "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
         )
+    more = {}
     if isinstance(groups, str):
-        groups = _source(importance, groups).groups()
-    names, members = _partition(importance.feature_names, groups)
+        names, members, more = _of_columns(importance)
+    else:
+        names, members = _partition(importance.feature_names, groups)
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
-    no_more = {"standard_error": error, "source": None}
+    no_more = {"standard_error": error, "source": None, "parameters": importance.parameters | more}
     return replace(importance, values=values, feature_names=names, **no_more)
 
 

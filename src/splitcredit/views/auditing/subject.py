@@ -17,7 +17,7 @@ from splitcredit.models import _chunks
 from splitcredit.models.forest import Forest, part
 from splitcredit.models.formats import are_targets, format_of
 from splitcredit.models.formats.containers import rows_in
-from splitcredit.models.opened import Opened
+from splitcredit.models.opened import Opened, Transformed
 from splitcredit.models.training import checked_training_data, refuse_without_oob, targets_of
 from splitcredit.rows.tables import rows_at
 
@@ -34,8 +34,9 @@ Z = 1.96
 class Subject:
     """What is audited: the forest, and rows as its trees see them."""
 
-    def __init__(self, model, X, y, X_test, y_test, seed):
-        opened = Opened(model)
+    def __init__(self, model, X, y, X_test, y_test, seed, features="columns"):
+        opened = Opened(model, features=features)
+        self._made_of = None if opened.columns is None else opened.made_of
         self.forest: Forest = opened.forest
         self.inner: Any = opened.inner
         self.steps, self.format = opened.steps, opened.format
@@ -65,6 +66,15 @@ class Subject:
     def names(self):
         """Names of the features as the trees see them."""
         return self.forest.feature_names
+
+    @property
+    def measured_names(self):
+        """Names of what measures are by: the columns of a pipeline, or the features."""
+        return Opened(self.by_columns(self.forest)).columns[0] if self._made_of else self.names
+
+    def by_columns(self, model):
+        """A model of rows as the trees see them, whose results are by the columns of a pipeline."""
+        return Transformed(model, self._made_of) if self._made_of else model
 
     @property
     def is_averaged(self) -> bool:
