@@ -451,8 +451,7 @@ def _common(output, groups, random_state, features):
     """What every method takes, where it is not the default."""
     output = None if isinstance(output, str) and output == "all" else output
     features = None if features == "columns" else features
-    given = {"output": output, "groups": groups, "random_state": random_state}
-    return given | {"features": features}
+    return dict(output=output, groups=groups, random_state=random_state, features=features)
 
 
 def _measured(method, model, X, y, progress, common) -> Importance:

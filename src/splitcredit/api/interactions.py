@@ -20,7 +20,6 @@ from splitcredit.results.attribution import largest, tidy
 from splitcredit.results.plots.kinds import matrix
 from splitcredit.results.plots.results import explanation
 from splitcredit.results.stored import Shown, more
-from splitcredit.rows import feature_groups
 from splitcredit.rows.names import feature_index, index_of
 from splitcredit.rows.tables import check_whole
 
@@ -249,12 +248,10 @@ def interactions(
     )
     if set_indices is not None or opened.columns is None:
         return found
-    columns, members = opened.columns
+    columns, members, more = opened.columns
     for axis in (1, 2):
-        sums = [values.take(own, axis).sum(axis) for own in members]
-        values = np.stack(sums, axis)
-    parameters = parameters | feature_groups.noted(columns, opened.made_of)
-    return replace(found, values=values, feature_names=columns, parameters=parameters)
+        values = np.stack([values.take(own, axis).sum(axis) for own in members], axis)
+    return replace(found, values=values, feature_names=columns, parameters=parameters | more)
 
 
 def _values(forest, X, outputs, sets, background):

@@ -115,10 +115,9 @@ def _parameters(opened, method, parameters) -> dict:
         rescaling.check_model(opened, parameters["model_output"])
     if isinstance(parameters.get("groups"), str):
         check_choice("groups", parameters["groups"], ("columns",))
-        _, members = feature_groups.columns_of(forest.feature_names, opened.made_of)
-        known = opened.made_of.groups()
-        in_names = [[forest.feature_names[j] for j in own] for own in members[: len(known)]]
-        parameters["groups"] = dict(zip(known, in_names, strict=True))
+        names, members, _ = feature_groups.columns_of(forest.feature_names, opened.made_of)
+        in_names = [[forest.feature_names[j] for j in own] for own in members]
+        parameters["groups"] = dict(zip(names, in_names, strict=True))
     if parameters.get("groups") is not None:  # each chunk reads them
         parameters["groups"] = feature_groups.listed(parameters["groups"])
     if opened.background is not None:

@@ -91,8 +91,8 @@ def mda(
     if scaled:
         values, error = values / np.where(error > 0, error, 1.0), None
     parameters = {"scaled": bool(scaled), "random_state": int(random_state)}
-    found = Importance(values, forest.feature_names, "mda", parameters, error)
-    return opened.named_by_columns(found)
+    parameters |= {} if opened.columns is None else opened.columns[2]
+    return opened.finished(Importance(values, forest.feature_names, "mda", parameters, error))
 
 
 def permutations(n_features: int, random_state: int):

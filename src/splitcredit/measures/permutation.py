@@ -17,7 +17,6 @@ from splitcredit.models.opened import Opened, Transformed
 from splitcredit.models.training import refuse_targets_of_several, targets_of
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
-from splitcredit.rows import feature_groups
 from splitcredit.rows.names import names_of_columns
 from splitcredit.rows.tables import check_whole, refuse_container
 
@@ -92,13 +91,10 @@ def permutation(
     check_whole("random_state", random_state)
     of_columns, rows_of, opened = None, lambda X: X, Opened(model, X, features=features)
     if isinstance(model, Transformed) or (features == "transformed" and opened.steps.pipelines):
-        parted = opened.columns or (
-            opened.forest.feature_names,
-            np.arange(opened.forest.n_features),
-        )
-        of_columns, table, model = parted[0], opened.rows, opened.inner
-        rows_of = partial(_taken, table, parted[1])
-        X = np.tile(np.arange(len(table))[:, None], len(of_columns))
+        own = opened.forest.feature_names
+        of_columns, members, _ = opened.columns or (own, [[j] for j in range(len(own))], {})
+        rows_of, model = partial(_taken, opened.rows, members), opened.inner
+        X = np.tile(np.arange(len(opened.rows))[:, None], len(of_columns))
     X = rows_in(X, model)
     refuse_container(X)
     if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
@@ -159,15 +155,13 @@ def _taken(table, members, numbers):
 
 def _of_read_columns(importance, source):
     """The importance of what a pipeline reads, where all its features are of single columns."""
-    if source is None or min(source.column, default=-1) < 0:
+    columns, names = () if source is None else source.groups(), importance.feature_names
+    if not columns or min(source.column) < 0 or not set(columns) <= set(names):
         return importance
-    names = list(source.groups())
-    if not set(names) <= set(importance.feature_names):
-        return importance
-    kept = [importance.feature_names.index(name) for name in names]
+    kept = [names.index(name) for name in columns]
     own = {name: getattr(importance, name)[kept] for name in ("values", "standard_error")}
-    more = importance.parameters | feature_groups.noted(names, source)
-    return replace(importance, **own, feature_names=tuple(names), parameters=more)
+    own |= {"parameters": importance.parameters | {"features": "columns"}}
+    return replace(importance, **own, feature_names=tuple(columns))
 
 
 def refuse(model, forest) -> None:

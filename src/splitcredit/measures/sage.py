@@ -155,12 +155,12 @@ def sage(
         background = X[np.sort(rng.choice(len(X), BACKGROUND, replace=False))]
     else:
         background = X
-    forest, X, background = together(forest, opened.columns, X, background)
+    forest, rows, drawn = together(forest, opened.columns, X, background)
     p = forest.n_features
-    imputed, losses = _losses(forest, X, y, background, loss, imputer, link)
+    imputed, losses = _losses(forest, rows, y, drawn, loss, imputer, link)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
-        values, n_permutations = _exact(imputed, losses, len(X), p, progress), 0
+        values, n_permutations = _exact(imputed, losses, len(rows), p, progress), 0
         error = np.zeros(p)  # of the permutations, as below
     else:
         limit = n_permutations or MOST
@@ -173,14 +173,14 @@ def sage(
         remedy = "fewer rows as background, or a larger threshold, take less"
         with progress_bar.bar(n_permutations, progress, "permutations", remedy) as done:
             values, error, n_permutations = _sampled(
-                imputed, losses, len(X), p, wanted, limit, rng, done
+                imputed, losses, len(rows), p, wanted, limit, rng, done
             )
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
     if not np.isfinite(values).all():
         raise ValueError("the losses are too large to be added up: divide the targets first")
-    parameters |= {"n_permutations": int(n_permutations), "n_background": len(background)}
-    found = Importance(values, forest.feature_names, "sage", parameters, error)
-    return opened.named_by_columns(found)
+    parameters |= {"n_permutations": int(n_permutations), "n_background": len(drawn)}
+    parameters |= {} if opened.columns is None else opened.columns[2]
+    return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))
 
 
 def _losses(forest, X, y, background, loss, imputer, link="raw"):

@@ -18,8 +18,8 @@ def together(forest, parted, *tables, may_move=True):
     behind features in other forests. In place of a column is a number for all its values together.
     Features of one column each are put in their order, if they may move.
     """
-    names, members = parted or (forest.feature_names, [[j] for j in range(forest.n_features)])
-    in_order = members == [[j] for j in range(forest.n_features)]
+    names, members = parted[:2] if parted else (forest.feature_names, None)
+    in_order = members in (None, [[j] for j in range(forest.n_features)])
     if in_order and names == forest.feature_names:
         return forest, *tables
     owner = np.empty(forest.n_features, np.int64)
@@ -53,9 +53,7 @@ def whole(forest):
 def _numbers(rows, owner, n_columns):
     """A number for the values of each column together, the same for the same (n, n_columns)."""
     rows = np.where(np.isnan(rows), rows.dtype.type(np.nan), rows + rows.dtype.type(0))
-    numbers = np.empty((len(rows), n_columns), rows.dtype)
-    for k in range(n_columns):
-        own = np.ascontiguousarray(rows[:, owner == k])
-        as_bytes = own.view(np.dtype((np.void, own.itemsize * own.shape[1])))
-        numbers[:, k] = np.unique(as_bytes, return_inverse=True)[1].ravel()
-    return numbers
+    tables = [np.ascontiguousarray(rows[:, owner == k]) for k in range(n_columns)]
+    as_bytes = (own.view(np.dtype((np.void, own.itemsize * own.shape[1]))) for own in tables)
+    numbers = [np.unique(own, return_inverse=True)[1].ravel() for own in as_bytes]
+    return np.stack(numbers, axis=1).astype(rows.dtype)

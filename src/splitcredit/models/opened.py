@@ -114,25 +114,20 @@ class Opened:
 
     @cached_property
     def columns(self):
-        """Names of columns that results are by, and the features of each; None if by features."""
-        if self.features == "transformed":
+        """What `feature_groups.columns_of` gives; None where results are by features."""
+        try:
+            told = feature_groups.columns_of(self.forest.feature_names, self.made_of)
+        except ValueError:
             return None
-        return feature_groups.parted(self.forest.feature_names, self.made_of)
+        return told if self.features == "columns" else None
 
     def by_columns(self, result, source=None):
-        """A result with its source, by the columns of that unless it is to be by features."""
+        """A result with its source, by the columns of that if it tells them and they are wanted."""
         result = replace(result, source=self.source if source is None else source)
-        if self.features == "transformed" or feature_groups.is_by_columns(result):
+        try:
+            return result.grouped("columns") if self.features == "columns" else result
+        except ValueError:
             return result
-        is_known = feature_groups.parted(result.feature_names, result.source) is not None
-        return result.grouped("columns") if is_known else result
-
-    def named_by_columns(self, importance):
-        """An importance that was measured by columns, with the parameters that say so."""
-        if self.columns is None:
-            return importance
-        more = feature_groups.noted(self.columns[0], self.made_of)
-        return replace(importance, parameters=importance.parameters | more)
 
     def checked(self, is_asked: bool = True) -> Opened:
         """Return the opened model, after `check` unless `is_asked` is False."""

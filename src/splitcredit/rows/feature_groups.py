@@ -18,75 +18,60 @@ _NOT_ADDED = {
 
 def of_attribution(attribution, groups):
     """See `Attribution.grouped`."""
+    if _is_by_columns(attribution, groups):
+        return attribution
     _check_added(attribution)
-    data, more = None, {}
-    if isinstance(groups, str):
-        if is_by_columns(attribution, groups):
-            return attribution
-        names, members, more = _of_columns(attribution)
-        if attribution.data is not None and attribution.source.rows is not None:
-            data = attribution.source.table(names, attribution.data)
-            data.columns = names
-    else:
-        names, members = _partition(attribution.feature_names, groups)
+    names, members, more = _parted(attribution, groups)
+    data = None
+    if more and attribution.data is not None and attribution.source.rows is not None:
+        data = attribution.source.table(names, attribution.data).set_axis(list(names), axis=1)
     shape = (len(attribution.values), len(names), attribution.values.shape[2])
     values = np.empty(shape, attribution.values.dtype)
     for k, features in enumerate(members):
         total = attribution.values[:, features].sum(axis=1, dtype=np.float64)
         values[:, k] = total
-    more = attribution.parameters | more
-    no_more = {"feature_names": names, "data": data, "source": None, "parameters": more}
-    return replace(attribution, values=values, **no_more)
-
-
-def parted(feature_names, source):
-    """Names of the columns that features were made of, and the indices of the features of each.
-
-    A feature that was not made of a single column follows under its own name. None if the steps of
-    the pipeline do not tell the columns.
-    """
-    # A step may name more or fewer features than it makes.
-    if source is None or len(source.column) != len(feature_names):
-        return None
-    groups = source.groups()
-    alone = [j for j, k in enumerate(source.column) if k < 0]
-    names = (*groups, *(feature_names[j] for j in alone))
-    if len(set(names)) < len(names):
-        return None
-    return names, [*groups.values(), *([j] for j in alone)]
+    new = {"data": data, "source": None, "parameters": attribution.parameters | more}
+    return replace(attribution, values=values, feature_names=names, **new)
 
 
 def columns_of(feature_names, source) -> tuple:
-    """What `parted` gives; ValueError if the columns are not known."""
-    found = parted(feature_names, source)
-    if found is None:
+    """Names of columns, the features that were made of each, and parameters that say so.
+
+    A feature that was not made of a single column follows under its own name. ValueError if the
+    steps of the pipeline do not tell the columns.
+    """
+    # A step may name more or fewer features than it makes.
+    is_told = source is not None and len(source.column) == len(feature_names)
+    groups = source.groups() if is_told else {}
+    alone = [j for j, k in enumerate(source.column) if k < 0] if is_told else []
+    left = [str(feature_names[j]) for j in alone]
+    names = (*groups, *left)
+    if not is_told or len(set(names)) < len(names):
         raise ValueError(
             "groups='columns' is for results of a pipeline whose steps tell which column each "
             "feature was made of: pass a dict of the features of each group"
         )
-    return found
+    more = {"features": "columns"} | ({"of_no_single_column": left} if left else {})
+    return names, [*groups.values(), *([j] for j in alone)], more
 
 
-def is_by_columns(result, groups="columns") -> bool:
-    """Whether a result is by the columns of a pipeline; ValueError for groups of another name."""
-    check_choice("groups", groups, ("columns",))
-    return result.parameters.get("features") == "columns"
+def _parted(result, groups):
+    """Names of groups, the features of each, and parameters that say what the groups are."""
+    if not isinstance(groups, str):
+        return *_partition(result.feature_names, groups), {}
+    return columns_of(result.feature_names, result.source)
 
 
-def noted(names, source) -> dict:
-    """Parameters that say that a result is by columns, and which features are of no single one."""
-    alone = [str(name) for name in names if name not in source.groups()]
-    return {"features": "columns"} | ({"of_no_single_column": alone} if alone else {})
-
-
-def _of_columns(result):
-    names, members = columns_of(result.feature_names, result.source)
-    return names, members, noted(names, result.source)
+def _is_by_columns(result, groups):
+    """Whether a result is by the columns of a pipeline, and these are asked for."""
+    if isinstance(groups, str):
+        check_choice("groups", groups, ("columns",))
+    return isinstance(groups, str) and result.parameters.get("features") == "columns"
 
 
 def of_importance(importance, groups):
     """See `Importance.grouped`."""
-    if isinstance(groups, str) and is_by_columns(importance, groups):
+    if _is_by_columns(importance, groups):
         return importance
     _check_added(importance)
     absolute = "mean |attribution|" in importance.parameters.values()
@@ -95,11 +80,7 @@ def of_importance(importance, groups):
             f"these importances by {importance.method} are means of absolute values, which cannot "
             "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
         )
-    more = {}
-    if isinstance(groups, str):
-        names, members, more = _of_columns(importance)
-    else:
-        names, members = _partition(importance.feature_names, groups)
+    names, members, more = _parted(importance, groups)
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
     no_more = {"standard_error": error, "source": None, "parameters": importance.parameters | more}

@@ -34,49 +34,34 @@ X = pd.DataFrame(
 ).set_axis([f"r{i}" for i in range(60)])
 X.loc["r3":"r9", "age"] = np.nan
 y = np.nan_to_num(X["age"]) + (X["city"] == "Ulm") + X["text"].str.contains("car") * X["size"]
-IMPUTED = SimpleImputer(add_indicator=True)
-UNION = FeatureUnion([("v", StandardScaler()), ("b", KBinsDiscretizer(3)), ("p", "passthrough")])
 CODED = ("city", OneHotEncoder(sparse_output=False), ["city"])
-TEXT = ("text", TfidfVectorizer(), "text")
-SPLINES = make_pipeline(SimpleImputer(), SplineTransformer(3))
-NESTED = ColumnTransformer([CODED], remainder=IMPUTED)
+IMPUTED = ("impute", SimpleImputer(add_indicator=True), ["size", "age"])
+SPLINES = ("spline", make_pipeline(SimpleImputer(), SplineTransformer(3)), ["age", "size"])
+UNION = FeatureUnion([("v", StandardScaler()), ("b", KBinsDiscretizer(3)), ("p", "passthrough")])
+NESTED = ColumnTransformer([CODED], remainder=make_pipeline(SimpleImputer(), UNION))
 PLAIN = ColumnTransformer(
     [("code", OrdinalEncoder(), ["city"]), ("no", "drop", ["unread", "text"])],
     remainder="passthrough",
     verbose_feature_names_out=False,
 ).set_output(transform="pandas")
-POWERS = make_pipeline(SimpleImputer(), PolynomialFeatures(include_bias=False))
-# By name: the steps before the trees, and the columns that they read.
-STEPS = {
-    "a text, and a column that two read": (
-        ColumnTransformer(
-            [
-                *(CODED, ("impute", IMPUTED, ["size", "age"]), ("text", CountVectorizer(), "text")),
-                ("again", SPLINES, ["age", "size"]),
-            ]
-        ),
-        ("city", "age", "text", "size"),
-    ),
-    "a union": (
-        ColumnTransformer([TEXT, ("u", make_pipeline(SimpleImputer(), UNION), ["size", "age"])]),
-        ("age", "text", "size"),
-    ),
-    "nested": (
-        make_pipeline(ColumnTransformer([TEXT, ("n", NESTED, ["city", "size", "age"])])),
-        ("city", "age", "text", "size"),
-    ),
-    "passed through": (PLAIN, ("city", "age", "size")),
-    "powers": (
-        ColumnTransformer([CODED, ("p", POWERS, ["age", "size"])]),
-        ("city", "age", "size", "age size"),
-    ),
+POWERS = ("p", make_pipeline(SimpleImputer(), PolynomialFeatures(2)), ["age", "size"])
+BLOCKS = {
+    "a column that two read": [CODED, IMPUTED, SPLINES, ("text", CountVectorizer(), "text")],
+    "nested": [("text", TfidfVectorizer(), "text"), ("n", NESTED, ["city", "size", "age"])],
+    "powers": [CODED, POWERS],
 }
+STEPS = {name: make_pipeline(ColumnTransformer(blocks)) for name, blocks in BLOCKS.items()}
+STEPS["passed through"] = PLAIN
+ALONE = ("1", "age size")
+READ = {"powers": ("city", "age", "size", *ALONE), "passed through": ("city", "age", "size")}
 
 
 @pytest.fixture(scope="module", params=STEPS)
 def pipeline(request):
-    steps, names = STEPS[request.param]
-    model = make_pipeline(steps, RandomForestRegressor(4, max_depth=4, random_state=0)).fit(X, y)
+    names = READ.get(request.param, ("city", "age", "text", "size"))
+    model = make_pipeline(
+        STEPS[request.param], RandomForestRegressor(4, max_depth=4, random_state=0)
+    ).fit(X, y)
     return model, names, *(measured(model, features) for features in ("columns", "transformed"))
 
 
@@ -95,15 +80,29 @@ def measured(model, features):
     return found
 
 
+def made_of(model, names):
+    """Which features change if a column does; by several columns that of the last name does."""
+
+    def table(X):
+        return np.nan_to_num(Opened(model).forest.prepare(Opened(model, X).rows))
+
+    moved = [X.assign(**{name: X[name].to_numpy()[::-1]}) for name in names if name in X]
+    changed = np.stack([(table(rows) != table(X)).any(axis=0) for rows in moved], axis=1)
+    changed = np.pad(changed, ((0, 0), (0, len(names) - len(moved))))
+    for count, k in ((0, -2), (2, -1)):  # the constant, and the product
+        changed[changed.sum(axis=1) == count] = np.eye(len(names), dtype=bool)[k]
+    return changed
+
+
 def test_all_methods_speak_of_the_columns_that_are_read(pipeline):
     """Red if a method names transformed features, or columns that no step reads."""
     model, names, found, _ = pipeline
     assert len(found) >= 13
     for method, importance in found.items():
-        if method != "permutation" or names[-1] != "age size":
+        if method != "permutation" or names[-1] != ALONE[-1]:
             assert importance.feature_names == names, method
             alone = importance.parameters.get("of_no_single_column")
-            assert alone == (["age size"] if "age size" in names else None), method
+            assert alone == (list(ALONE) if ALONE[-1] in names else None), method
     assert splitcredit.rank(model, X[:2]).feature_names == names
     assert splitcredit.interactions(model, X[:2]).feature_names == names
 
@@ -111,12 +110,7 @@ def test_all_methods_speak_of_the_columns_that_are_read(pipeline):
 def test_a_column_has_the_sum_over_its_features(pipeline):
     """Red if features of a column are lost, or credited to another."""
     model, names, columns, features = pipeline
-    forest = splitcredit.to_forest(model)
-    parted = Opened(model).columns[1]
-    of_column = np.zeros((forest.n_features, len(names)))
-    for k, own in enumerate(parted):
-        of_column[own, k] = 1
-    assert of_column.sum(axis=1).tolist() == [1] * forest.n_features
+    of_column = made_of(model, names)
     for method in ("mdi", "mdi_oob", "ufi", "air", "penalized_gini", "splits"):
         sums = features[method].values @ of_column
         np.testing.assert_allclose(columns[method].values, sums, atol=1e-12, err_msg=method)
@@ -137,24 +131,19 @@ def test_a_column_has_the_sum_over_its_features(pipeline):
 def test_measures_that_perturb_take_all_features_of_a_column_together(pipeline):
     """Red if codes of a column are drawn, or known, one without the others. Twins by definition."""
     model, names, found, _ = pipeline
-    table, parted = Opened(model).forest.prepare(Opened(model, X).rows), Opened(model).columns[1]
-    forest = splitcredit.to_forest(model)
-    rows, k = table[:2], len(names) - 1
-    drawn = rows[:, None].repeat(len(table), axis=1)
-    drawn[:, :, parted[k]] = table[None][:, :, parted[k]]
+    forest, of_column = splitcredit.to_forest(model), made_of(model, names)
+    table = forest.prepare(Opened(model, X).rows)
+    drawn = np.where(of_column[:, -1], table, table[:2, None])
     moved = forest.predict(drawn.reshape(-1, forest.n_features)).reshape(2, -1)
-    gap = ((moved - forest.predict(rows)) ** 2).mean(axis=1)
-    by_columns = splitcredit.faithfulness(model, X[:2], [names[k]], "pg2", background=X)
+    gap = ((moved - forest.predict(table[:2])) ** 2).mean(axis=1)
+    by_columns = splitcredit.faithfulness(model, X[:2], [names[-1]], "pg2", background=X)
     np.testing.assert_allclose(by_columns, gap, rtol=1e-9, atol=1e-14)
     noise = {"scale": "2std", "background": X}  # of which 20,000 draws give two digits
-    features = [forest.feature_names[j] for j in parted[0]]
-    of_column = splitcredit.faithfulness(model, X[:2], [names[0]], "pg2", **noise)
-    of_features = splitcredit.faithfulness(
-        model, X[:2], features, "pg2", features="transformed", **noise
-    )
-    assert of_column.tobytes() == of_features.tobytes()
-    sampled = splitcredit.faithfulness(model, X[:2], [names[0]], "pg2", samples=20_000, **noise)
-    np.testing.assert_allclose(sampled, of_column, rtol=0.05)
+    gap_of = partial(splitcredit.faithfulness, model, X[:2], metric="pg2", **noise)
+    exact = gap_of([names[0]])
+    of_features = gap_of(np.flatnonzero(of_column[:, 0]), features="transformed")
+    assert exact.tobytes() == of_features.tobytes()
+    np.testing.assert_allclose(gap_of([names[0]], samples=20_000), exact, rtol=0.05)
     sage = splitcredit.sage(model, X[:8], y[:8], algorithm="exact")
     loss = ((forest.predict(table[:8])[:, 0] - y[:8]) ** 2).mean()
     mean = ((forest.predict(table[:8]).mean() - y[:8]) ** 2).mean()
@@ -164,11 +153,10 @@ def test_measures_that_perturb_take_all_features_of_a_column_together(pipeline):
 
 def test_a_comparison_and_an_audit_are_by_columns_and_say_what_is_not():
     """Red if the permutation of a comparison takes other columns than that of the pipeline."""
-    steps, names = STEPS["passed through"]
-    model = make_pipeline(steps, SimpleImputer(), RandomForestRegressor(4, random_state=0))
+    model = make_pipeline(PLAIN, SimpleImputer(), RandomForestRegressor(4, random_state=0))
     audit = splitcredit.audit(model.fit(X, y), X, y, progress=False)
     found = audit.comparison
-    assert found.feature_names == names and len(found.importances) >= 15
+    assert found.feature_names == READ["passed through"] and len(found.importances) >= 15
     own = splitcredit.permutation(model, X, y)
     np.testing.assert_allclose(found.importances["permutation"].values, own.values)
     with pytest.raises(ValueError, match="features='rows'"):

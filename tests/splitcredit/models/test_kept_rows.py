@@ -65,30 +65,13 @@ def test_names_lose_the_step_unless_two_would_be_the_same(people):
         assert by_name.gaps.tobytes() == by_place.gaps.tobytes()
 
 
-def test_a_column_that_the_steps_leave_out_moves_no_feature_to_another(people):
-    """Red if the block of what is left out, which has no features, takes places of others."""
-    further = people.assign(note=1.0)[["note", *people]]
-    by = {"features": "transformed"}
-    groups = [splitcredit.explain(pipeline(X), X, **by).source.groups() for X in (people, further)]
-    assert groups[0] == groups[1] and len(groups[0]) == 5
-
-
-def test_features_of_one_column_fold_back_to_it_and_show_its_values(people):
+def test_plots_show_the_values_of_columns(people):
     """Red if the city called size is credited to the column city_size."""
-    model = pipeline(people)
-    a = splitcredit.explain(model, people, features="transformed")
-    folded = a[10:20].grouped("columns")
-    assert folded.feature_names == tuple(people.columns)
-    cities = a[10:20].values[:, 3:6].sum(axis=1)
-    np.testing.assert_allclose(folded.values[:, 1], cities, atol=1e-15)
-    np.testing.assert_allclose(folded.totals(), a[10:20].totals())
-    assert folded.data.to_numpy().tolist() == people[10:20].to_numpy().tolist()
-    waterfall = folded.plot(kind="waterfall", row=0)
+    a = splitcredit.explain(pipeline(people), people)[10:20]
+    assert a.feature_names == tuple(people.columns)
+    assert a.data.to_numpy().tolist() == people[10:20].to_numpy().tolist()
+    waterfall = a.plot(kind="waterfall", row=0)
     assert "city = Rome" in [label.get_text() for label in waterfall.get_yticklabels()]
-    mdi = splitcredit.importance(model, features="transformed")
-    by_column = mdi.grouped("columns")
-    assert by_column.feature_names == folded.feature_names
-    np.testing.assert_allclose(by_column["city"], mdi.values[3:6].sum())
     with pytest.raises(ValueError, match="'columns' is for results of a pipeline"):
         Attribution(np.zeros((1, 1, 1)), [0.0], ["a"], ["o"], "saabas").grouped("columns")
 

@@ -90,7 +90,7 @@ def test_totals_are_predictions_and_names_those_of_the_transformed_features(kind
     assert twins.largest_error(totals, model.predict(X)) <= twins.ROUNDING
     forest = to_forest(model)
     assert forest.feature_names == NAMES and forest.names_given
-    assert attribution.feature_names == ("color", "age", "dose")
+    assert attribution.feature_names == tuple(X.columns)
     assert splitcredit.explain(model, X, features="transformed").feature_names == NAMES
     with pytest.raises(ValueError, match=r"missing \['color_blue'"):
         forest.prepare(X)

@@ -112,7 +112,8 @@ def _made_of(step, names):
             made = [f"x{j}" for j in range(len(column))]
         return made, column
     made = list(step.get_feature_names_out(names))
-    if len(set(made)) < len(made):
+    by_column = any(hasattr(step, attribute) for attribute in _BY_COLUMN)
+    if len(set(made)) < len(made) and not by_column:
         raise ValueError("names that several features have tell nothing")
     if len(names) == 1:
         return made, [0] * len(made)

@@ -273,7 +273,7 @@ def faithful(subject, comparison) -> Section:
     orders["a random order"] = np.array([subject.rng(31).permutation(p)] * len_of(rows))
     reached = {}
     try:
-        whole = {"top": p} if best == "pg2_greedy" else {}
+        whole: dict[str, Any] = {"top": p} if best == "pg2_greedy" else {}
         trees = subject.by_columns(forest)
         ranked = rank(trees, rows, best, background=drawn, progress=False, **whole)
         largest = np.mean(np.asarray(ranked.gaps), axis=1)

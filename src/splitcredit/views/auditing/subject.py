@@ -38,6 +38,7 @@ class Subject:
         opened = Opened(model, features=features)
         self._made_of = None if opened.columns is None else opened.made_of
         self.forest: Forest = opened.forest
+        self.measured_names = opened.columns[0] if opened.columns else self.names
         self.inner: Any = opened.inner
         self.steps, self.format = opened.steps, opened.format
         self.seed = seed
@@ -66,11 +67,6 @@ class Subject:
     def names(self):
         """Names of the features as the trees see them."""
         return self.forest.feature_names
-
-    @property
-    def measured_names(self):
-        """Names of what measures are by: the columns of a pipeline, or the features."""
-        return Opened(self.by_columns(self.forest)).columns[0] if self._made_of else self.names
 
     def by_columns(self, model):
         """A model of rows as the trees see them, whose results are by the columns of a pipeline."""
