@@ -167,8 +167,9 @@ def interactions(
     sets: object = None,
     background: ArrayLike | None = None,
     order: int = 2,
-    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
+    *,
+    features: Literal["columns", "transformed"] = "columns",
 ) -> Interactions:
     """Shapley interaction values of a fitted forest, exact.
 
@@ -193,11 +194,11 @@ def interactions(
     order : int
         Number of features in a set. If it is not 2 and `sets` is not given, all sets are explained
         that occur together on some path; all others have the value 0.
+    check_additivity : bool
+        See `splitcredit.explain`.
     features : {"columns", "transformed"}
         What the matrix of a pipeline is by, as in `splitcredit.explain`: a pair of columns has the
         sum over the pairs of their features. Sets are always of transformed features.
-    check_additivity : bool
-        See `splitcredit.explain`.
 
     Returns
     -------
