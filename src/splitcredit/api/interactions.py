@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -244,15 +244,13 @@ def interactions(
     of_outputs = of_chosen_outputs(forest, X, output, of_all, of_rows, mean)
     values, baseline, names, index = of_outputs
     parameters = {"output": output if isinstance(output, str) else int(output), "order": int(order)}
-    found = Interactions(
-        values, set_indices, baseline, forest.feature_names, names, parameters, index, opened.index
-    )
-    if set_indices is not None or opened.columns is None:
-        return found
-    columns, members, more = opened.columns
-    for axis in (1, 2):
-        values = np.stack([values.take(own, axis).sum(axis) for own in members], axis)
-    return replace(found, values=values, feature_names=columns, parameters=parameters | more)
+    features, labels = forest.feature_names, opened.index
+    if set_indices is None and opened.columns is not None:
+        features, members, more = opened.columns
+        for axis in (1, 2):
+            values = np.stack([values.take(own, axis).sum(axis) for own in members], axis)
+        parameters |= more
+    return Interactions(values, set_indices, baseline, features, names, parameters, index, labels)
 
 
 def _values(forest, X, outputs, sets, background):

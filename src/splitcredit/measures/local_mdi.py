@@ -52,9 +52,8 @@ def local_mdi(
     >>> splitcredit.local_mdi(model, X[:1]).values[0, :, 0].round(2)  # Gini impurity
     array([0.11, 0.02, 0.18, 0.35])
     """
-    return explained(
-        "local_mdi", model, X, {"features": features}, dtype, check_additivity, progress
-    )
+    parameters = {"features": features}
+    return explained("local_mdi", model, X, parameters, dtype, check_additivity, progress)
 
 
 def attribute(forest, X) -> Attribution:

@@ -20,6 +20,9 @@ from sklearn.preprocessing import (
 )
 
 import splitcredit
+from splitcredit.measures._coalitions import shapley_values
+from splitcredit.measures.mda import permutations
+from splitcredit.models.forest import part
 from splitcredit.models.opened import Opened
 
 RANDOM = np.random.default_rng(0)
@@ -59,9 +62,8 @@ READ = {"powers": ("city", "age", "size", *ALONE), "passed through": ("city", "a
 @pytest.fixture(scope="module", params=STEPS)
 def pipeline(request):
     names = READ.get(request.param, ("city", "age", "text", "size"))
-    model = make_pipeline(
-        STEPS[request.param], RandomForestRegressor(4, max_depth=4, random_state=0)
-    ).fit(X, y)
+    model = make_pipeline(STEPS[request.param], RandomForestRegressor(4, max_depth=4))
+    model.set_params(randomforestregressor__random_state=0).fit(X, y)
     return model, names, *(measured(model, features) for features in ("columns", "transformed"))
 
 
@@ -144,11 +146,24 @@ def test_measures_that_perturb_take_all_features_of_a_column_together(pipeline):
     of_features = gap_of(np.flatnonzero(of_column[:, 0]), features="transformed")
     assert exact.tobytes() == of_features.tobytes()
     np.testing.assert_allclose(gap_of([names[0]], samples=20_000), exact, rtol=0.05)
+    few, p = table[:8], len(names)
+    known = (np.arange(2**p)[:, None] >> np.arange(p) & 1) @ of_column.T > 0
+    drawn = np.where(known[:, None, None], few[:, None], few)
+    means = forest.predict(drawn.reshape(-1, forest.n_features)).reshape(2**p, 8, 8).mean(axis=2)
+    values = shapley_values(-((means - y[:8].to_numpy()) ** 2).mean(axis=1))
     sage = splitcredit.sage(model, X[:8], y[:8], algorithm="exact")
-    loss = ((forest.predict(table[:8])[:, 0] - y[:8]) ** 2).mean()
-    mean = ((forest.predict(table[:8]).mean() - y[:8]) ** 2).mean()
-    np.testing.assert_allclose(sage.values.sum(), mean - loss, atol=1e-12)
-    assert not found["mda"].values[found["splits"].values == 0].any()
+    np.testing.assert_allclose(sage.values, values, atol=1e-12)
+    mda, orders = np.zeros((forest.n_trees, p)), permutations(p, 0)
+    for tree, losses in enumerate(mda):
+        out = np.flatnonzero(forest.inbag[tree] == 0)
+        for k, order in enumerate(orders(tree, len(out))):
+            permuted = np.where(of_column[:, k], table[out[order]], table[out])
+            before, after = (
+                part(forest, tree, tree + 1).predict(r) for r in (table[out], permuted)
+            )
+            target = y.to_numpy()[out, None]
+            losses[k] = ((after - target) ** 2 - (before - target) ** 2).mean()
+    np.testing.assert_allclose(found["mda"].values, mda.mean(axis=0), atol=1e-12)
 
 
 def test_a_comparison_and_an_audit_are_by_columns_and_say_what_is_not():
