@@ -244,13 +244,13 @@ def interactions(
     of_outputs = of_chosen_outputs(forest, X, output, of_all, of_rows, mean)
     values, baseline, names, index = of_outputs
     parameters = {"output": output if isinstance(output, str) else int(output), "order": int(order)}
-    features, labels = forest.feature_names, opened.index
+    columns, labels = forest.feature_names, opened.index
     if set_indices is None and opened.columns is not None:
-        features, members, more = opened.columns
+        columns, members, more = opened.columns
         for axis in (1, 2):
             values = np.stack([values.take(own, axis).sum(axis) for own in members], axis)
         parameters |= more
-    return Interactions(values, set_indices, baseline, features, names, parameters, index, labels)
+    return Interactions(values, set_indices, baseline, columns, names, parameters, index, labels)
 
 
 def _values(forest, X, outputs, sets, background):
