@@ -38,7 +38,7 @@ class Source:
         rows, features = self.rows, [j for j, k in enumerate(self.column) if k < 0]
         if hasattr(rows, "iloc"):
             labels = {str(label): k for k, label in enumerate(rows.columns)}
-            rows = rows.iloc[:, [labels[self.names[k]] for k in own]]
+            rows = rows.iloc[:, [labels.get(self.names[k], k) for k in own]]
         else:
             rows = pd.DataFrame(rows[:, own]).infer_objects()
         data = data.iloc[:, features] if hasattr(data, "iloc") else data[:, features]
@@ -68,8 +68,9 @@ def source(pipelines, X) -> Source | None:
     """Where the features come from; None if there are no steps, or these do not tell."""
     import pandas as pd
 
-    if not pipelines or hasattr(X, "toarray"):
+    if not pipelines:
         return None
+    X = X.toarray() if hasattr(X, "toarray") else X
     try:
         first = pipelines[0]
         given = getattr(first, "feature_names_in_", None)
@@ -97,6 +98,12 @@ def _made_of(step, names):
         return _through(
             [part for _, part in step.steps if part not in (None, "passthrough")], names
         )
+    if hasattr(step, "transformer_list"):  # of a FeatureUnion
+        column = []
+        for _, part in step.transformer_list:
+            column += list(range(len(names))) if part == "passthrough" else []
+            column += [] if isinstance(part, str) else _made_of(part, names)[1]
+        return list(step.get_feature_names_out(names)), column
     if hasattr(step, "output_indices_"):  # of a ColumnTransformer
         column = _of_blocks(step, names)
         try:
@@ -105,10 +112,15 @@ def _made_of(step, names):
             made = [f"x{j}" for j in range(len(column))]
         return made, column
     made = list(step.get_feature_names_out(names))
+    by_column = any(hasattr(step, attribute) for attribute in _BY_COLUMN)
+    if len(set(made)) < len(made) and not by_column:
+        raise ValueError("names that several features have tell nothing")
     if len(names) == 1:
         return made, [0] * len(made)
     if made == list(names):
         return made, list(range(len(names)))
+    if hasattr(step, "powers_"):  # of PolynomialFeatures, whose other terms are of several columns
+        return made, [int(own.argmax()) if (own > 0).sum() == 1 else -1 for own in step.powers_]
     by_step = _named_by_step(step)
     made_of = [
         str(by_step.get(name, name.removeprefix("missingindicator_"))) for name in map(str, made)
@@ -165,9 +177,11 @@ def _named_before(step, name, names, last):
     """Index of the column whose name a feature has or begins with, from `last` on; -1 if none."""
     if name in names:
         return list(names).index(name)
-    if not any(hasattr(step, attribute) for attribute in _BY_COLUMN):
-        return -1
     begins = [k for k, own in enumerate(names) if name.startswith(f"{own}_")]
+    if not any(hasattr(step, attribute) for attribute in _BY_COLUMN):
+        rest = f"{name[len(names[begins[0]]) :]}_" if len(begins) == 1 else ""
+        is_of_one = rest and not any(f"_{own}_" in rest for own in names)
+        return begins[0] if is_of_one else -1
     if hasattr(step, "drop_idx_"):  # of one-hot codes, which stand for labels
         labels = [{*map(str, own), "infrequent_sklearn"} for own in step.categories_]
         begins = [k for k in begins if name[len(names[k]) + 1 :] in labels[k]]

@@ -16,7 +16,7 @@ from splitcredit.models import _chunks
 from splitcredit.models.forest import Forest, part
 from splitcredit.models.formats import are_targets, format_of
 from splitcredit.models.formats.containers import rows_in
-from splitcredit.models.opened import Opened
+from splitcredit.models.opened import Opened, Transformed
 from splitcredit.models.training import checked_training_data, refuse_without_oob, targets_of
 from splitcredit.rows.names import row_index
 from splitcredit.rows.tables import row_weights, rows_at
@@ -35,10 +35,22 @@ class Subject:
     """What is audited: the forest, and rows as its trees see them."""
 
     def __init__(
-        self, model, X, y, X_test, y_test, seed, *, sample_weight=None, sample_weight_test=None
+        self,
+        model,
+        X,
+        y,
+        X_test,
+        y_test,
+        seed,
+        features="columns",
+        *,
+        sample_weight=None,
+        sample_weight_test=None,
     ):
-        opened = Opened(model)
+        opened = Opened(model, features=features)
+        self._made_of = None if opened.columns is None else opened.made_of
         self.forest: Forest = opened.forest
+        self.measured_names = opened.columns.names if opened.columns else self.names
         self.inner: Any = opened.inner
         self.steps, self.format = opened.steps, opened.format
         self.seed = seed
@@ -76,6 +88,10 @@ class Subject:
     def names(self):
         """Names of the features as the trees see them."""
         return self.forest.feature_names
+
+    def by_columns(self, model):
+        """A model of rows as the trees see them, whose results are by the columns of a pipeline."""
+        return Transformed(model, self._made_of) if self._made_of else model
 
     @property
     def is_averaged(self) -> bool:
