@@ -132,17 +132,16 @@ def _opened(method, model, X, parameters) -> Opened:
 
 def _parameters(opened, method, parameters) -> dict:
     """The parameters as each chunk takes them; ValueError if they are not for this model."""
-    parameters, forest = dict(parameters), opened.forest
-    names = forest.feature_names
-    parameters.pop("features", None)
+    parameters = {k: v for k, v in parameters.items() if k != "features"}
+    forest, groups = opened.forest, parameters.get("groups")
     if "model_output" in parameters:  # the core gets the forest, which does not know its units
         rescaling.check_model(opened, parameters["model_output"])
-    if isinstance(parameters.get("groups"), str):
-        told = feature_groups.told_columns(names, opened.made_of, parameters["groups"])
-        in_names = [[names[j] for j in own] for own in told.members]
-        parameters["groups"] = dict(zip(told.names, in_names, strict=True))
-    if parameters.get("groups") is not None:  # each chunk reads them
-        parameters["groups"] = feature_groups.listed(parameters["groups"])
+    if isinstance(groups, str):
+        known = forest.feature_names
+        names, members, _ = feature_groups.told_columns(known, opened.made_of, groups)
+        groups = {k: [known[j] for j in own] for k, own in zip(names, members, strict=True)}
+    if groups is not None:  # each chunk reads them
+        parameters["groups"] = feature_groups.listed(groups)
     if opened.background is not None:
         parameters["background"] = opened.background
     if method == "tree_shap":  # by all rows: each chunk takes the same algorithm

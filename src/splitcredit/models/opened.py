@@ -17,9 +17,6 @@ from splitcredit.rows.feature_groups import Columns, columns_of
 from splitcredit.rows.names import row_index
 from splitcredit.rows.tables import check_choice, records, refuse_container
 
-# Whether results of a pipeline are by the columns of X, or by the features that its steps make.
-FEATURES = ("columns", "transformed")
-
 
 class Transformed(NamedTuple):
     """A model of rows that have gone through a pipeline, and the columns of its features."""
@@ -46,7 +43,7 @@ class Opened:
         of_training=False,
         features="columns",
     ):
-        check_choice("features", features, FEATURES)
+        check_choice("features", features, ("columns", "transformed"))
         model, self._source = model if isinstance(model, Transformed) else (model, None)
         self.model, self.features = model, features
         self.given = None if X is None else records(X, model)

@@ -177,11 +177,9 @@ def _named_before(step, name, names, last):
     """Index of the column whose name a feature has or begins with, from `last` on; -1 if none."""
     if name in names:
         return list(names).index(name)
-    begins = [k for k, own in enumerate(names) if name.startswith(f"{own}_")]
     if not any(hasattr(step, attribute) for attribute in _BY_COLUMN):
-        rest = f"{name[len(names[begins[0]]) :]}_" if len(begins) == 1 else ""
-        is_of_one = rest and not any(f"_{own}_" in rest for own in names)
-        return begins[0] if is_of_one else -1
+        return -1
+    begins = [k for k, own in enumerate(names) if name.startswith(f"{own}_")]
     if hasattr(step, "drop_idx_"):  # of one-hot codes, which stand for labels
         labels = [{*map(str, own), "infrequent_sklearn"} for own in step.categories_]
         begins = [k for k in begins if name[len(names[k]) + 1 :] in labels[k]]

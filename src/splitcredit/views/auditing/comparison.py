@@ -210,8 +210,8 @@ def compare(
     >>> comparison.agreement().loc["mdi", "saabas"].round(1)
     np.float64(1.0)
     """
-    given = {"sample_weight": sample_weight, "sample_weight_test": sample_weight_test}
-    subject = Subject(model, X, y, X_test, y_test, random_state, features, **given)
+    weights = sample_weight, sample_weight_test
+    subject = Subject(model, X, y, X_test, y_test, random_state, features, *weights)
     with progress_bar.bar(len(MEASURES), progress, "measures") as done:
         return compared(subject, done=done)
 

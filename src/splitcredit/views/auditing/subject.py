@@ -35,17 +35,7 @@ class Subject:
     """What is audited: the forest, and rows as its trees see them."""
 
     def __init__(
-        self,
-        model,
-        X,
-        y,
-        X_test,
-        y_test,
-        seed,
-        features="columns",
-        *,
-        sample_weight=None,
-        sample_weight_test=None,
+        self, model, X, y, X_test, y_test, seed, features="columns", weights=None, test_weights=None
     ):
         opened = Opened(model, features=features)
         self._made_of = None if opened.columns is None else opened.made_of
@@ -62,7 +52,7 @@ class Subject:
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
             self.classes = (other, *self.forest.output_names)
-        of_rows = X, y, sample_weight
+        of_rows = X, y, weights
         self.table, self.y, self.weights = self._table(*of_rows, "X", self._keeps_all(X))
         self.codes = self.codes_of(self.y)
         self.why_not_bagged = self._why_not_bagged()
@@ -71,9 +61,9 @@ class Subject:
             raise TypeError("X_test has no targets: pass y_test")
         self.test, self.test_y, self.test_weights = self.table, self.y, self.weights
         if self.has_test:
-            if sample_weight is not None and sample_weight_test is None:
+            if weights is not None and test_weights is None:
                 raise TypeError("X_test has no weights: pass sample_weight_test")
-            of_test = self._table(X_test, y_test, sample_weight_test, "X_test", False)
+            of_test = self._table(X_test, y_test, test_weights, "X_test", False)
             self.test, self.test_y, self.test_weights = of_test
         if self.weights is not None or self.test_weights is not None:
             self.note(
