@@ -96,14 +96,14 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
     if isinstance(noise, Marginal):
         X, drawn = _missing.finite(forest.prepare(X)), of_features(noise, forest).rows
         if opened.columns is not None and drawn.shape[1] == X.shape[1]:
-            drawn = drawn.astype(X.dtype)
-            forest, X, drawn = together(forest, opened.columns, X, drawn)
+            forest, X, drawn = together(forest, opened.columns, X, drawn.astype(X.dtype))
             noise = Marginal(drawn)
         return *_missing.as_numbers(forest, X, noise), scale
     exact_gap.refuse_special_values(forest)
+    noise = of_features(perturbation_of(noise), forest)
+    checked_scale(noise, 1.0, forest)
     X = exact_gap.rows_to_perturb(forest, X, noise)
     _warn_of_width(forest, X if rows is None else rows, noise, scale, stacklevel + 1)
-    noise = of_features(perturbation_of(noise), forest)
     return *together(forest, opened.columns, X, may_move=False), noise, scale
 
 
@@ -146,8 +146,7 @@ def _to_draw(rows):
 
 def _warn_of_width(forest, rows, noise, scale, stacklevel):
     """Warn of features whose noise crosses a split between values in fewer than 1 of 40 cases."""
-    noise, far = of_features(perturbation_of(noise), forest), []
-    scales, rows = checked_scale(noise, scale, forest), _few(rows)
+    scales, rows, far = checked_scale(noise, scale, forest), _few(rows), []
     for j in np.flatnonzero(exact_gap.tested_features(forest) & (scales > 0)):
         own = noise.noises[j] if isinstance(noise, FeatureWise) else noise
         column = rows[np.isfinite(rows[:, j]), j].astype(np.float64)

@@ -93,15 +93,12 @@ def permutation(
     check_whole("random_state", random_state)
     opened, names, rows_of = Opened(model, X, features=features), None, lambda X: X
     if isinstance(model, Transformed) or (features == "transformed" and opened.steps.pipelines):
-        names, members = opened.forest.feature_names, range(opened.forest.n_features)
-        if opened.columns is not None:
-            names, members, _ = opened.columns
-        # Numbers of rows are permuted, and each column has its features from the row of its number.
+        each = opened.forest.feature_names, [[j] for j in range(opened.forest.n_features)]
+        names, members = opened.columns[:2] if opened.columns else each
         table, model = dense(opened.rows, opened.forest.absent), opened.inner
-        X, rows_of = (
-            np.tile(np.arange(len(table))[:, None], len(names)),
-            partial(_taken, table, members),
-        )
+        # Numbers of rows are permuted, and each column has its features from the row of its number.
+        X = np.tile(np.arange(len(table))[:, None], len(names))
+        rows_of = partial(_taken, table, members)
     X = rows_in(X, model)
     refuse_container(X)
     if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
@@ -140,37 +137,29 @@ def permutation(
             )
         except Exception as refused:  # of the model or the score, whatever it is
             raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
-    names = names or names_of_columns(X) or [f"x{j}" for j in range(np.shape(X)[1])]
+    names = list(names or names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1])))
     shown = getattr(scoring, "__name__", None if scoring is None else str(scoring))
     parameters = {"n_repeats": n_repeats, "scoring": shown, "random_state": random_state}
     parameters |= {} if max_samples == 1.0 else {"max_samples": max_samples}
     parameters |= {} if weights is None else {"weighted": True}
     error = result.importances_std / np.sqrt(n_repeats)
-    found = Importance(result.importances_mean, tuple(names), "permutation", parameters, error)
-    return found if features == "transformed" else _of_read_columns(found, opened.made_of)
+    kept, source = [*range(len(names))], opened.made_of if features == "columns" else None
+    if source and min(source.column) >= 0 and source.groups().keys() <= {*names}:
+        kept = [names.index(name) for name in source.groups()]
+        parameters |= {"features": "columns"}
+    values, names = result.importances_mean[kept], tuple(names[k] for k in kept)
+    return Importance(values, names, "permutation", parameters, error[kept])
 
 
 def _taken(table, members, numbers):
     """Rows that have the features of each column from the row of its number."""
     taken = table.copy()
     for k, features in enumerate(members):
-        rows = numbers[:, k]
         if hasattr(table, "iloc"):
-            taken.isetitem(features, table.iloc[rows, features].set_axis(table.index))
+            taken.isetitem(features, table.iloc[numbers[:, k], features].set_axis(table.index))
         else:
-            taken[:, features] = table[rows][:, features]
+            taken[:, features] = table[numbers[:, k]][:, features]
     return taken
-
-
-def _of_read_columns(importance, source):
-    """The importance of what a pipeline reads, where all its features are of single columns."""
-    columns, names = () if source is None else source.groups(), importance.feature_names
-    if not columns or min(source.column) < 0 or not set(columns) <= set(names):
-        return importance
-    kept = [names.index(name) for name in columns]
-    values, error = importance.values[kept], importance.standard_error[kept]
-    parameters = importance.parameters | {"features": "columns"}
-    return Importance(values, tuple(columns), "permutation", parameters, error)
 
 
 def refuse(model, forest) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,7 @@ def together(forest, columns, *tables, may_move=True):
     owner = np.full(forest.n_features + 1, -1, np.int32)  # leaves have feature -1
     for k, features in enumerate(members):
         owner[features] = k
-    new: dict[str, Any] = {"feature": owner[forest.feature], "feature_names": names}
+    new: dict = {"feature": owner[forest.feature], "feature_names": names}
     new |= {"names_given": False, "full_names": None, "inbag": vars(forest)["inbag"]}
     order, is_one_each = np.concatenate(members), len(names) == forest.n_features
     if is_one_each and not forest.categories and (may_move or (np.diff(order) > 0).all()):

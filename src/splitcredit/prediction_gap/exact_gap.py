@@ -19,7 +19,6 @@ from splitcredit.prediction_gap._categories import gaps_of_pairs
 from splitcredit.prediction_gap._tails import tails
 from splitcredit.prediction_gap.perturbations import (
     Empirical,
-    FeatureWise,
     Marginal,
     checked_scale,
     of_features,
@@ -115,8 +114,9 @@ class GapProblem:
 
     def __init__(self, model, perturbation, scale, output):
         self.forest = to_forest(model)
-        self.noisy = with_noise(self.forest)
-        # The feature of the sets that each feature with noise is of.
+        is_by_columns = isinstance(self.forest, ForestByColumns)
+        # Noise is added to what the nodes compare, whose owners are the features of the sets.
+        self.noisy = self.forest.transformed if is_by_columns else self.forest
         self.owner = owners(self.forest)[-self.noisy.n_features :]
         self.perturbation = given = of_features(perturbation_of(perturbation), self.noisy)
         d, drawn = self.forest.n_features, getattr(given, "rows", np.empty((1, 0)))
@@ -208,11 +208,6 @@ class GapProblem:
         return X.astype(self.forest.x_dtype, copy=False).astype(np.float64), tail
 
 
-def with_noise(forest):
-    """The forest whose features get noise: of one by columns, what the steps make of them."""
-    return forest.transformed if isinstance(forest, ForestByColumns) else forest
-
-
 def report_share(done, n_rows, share):
     """Call `done` with the number of rows that are a share of so many."""
     done(share * n_rows)
@@ -231,10 +226,6 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     Those meet thresholds, on grids such as tenths, where only the given value decides rightly.
     """
     rows = forest.prepare(X)
-    if isinstance(perturbation, FeatureWise):
-        noisy = with_noise(forest)
-        perturbation = of_features(perturbation, noisy)
-        checked_scale(perturbation, 1.0, noisy)
     noises = getattr(perturbation, "noises", [perturbation])
     has_atoms = np.array([isinstance(noise, Empirical) for noise in noises])
     if rows.dtype == np.float64 or not has_atoms.any():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -99,11 +100,10 @@ def _made_of(step, names):
             [part for _, part in step.steps if part not in (None, "passthrough")], names
         )
     if hasattr(step, "transformer_list"):  # of a FeatureUnion
-        column = []
-        for _, part in step.transformer_list:
-            column += list(range(len(names))) if part == "passthrough" else []
-            column += [] if isinstance(part, str) else _made_of(part, names)[1]
-        return list(step.get_feature_names_out(names)), column
+        every = range(len(names))
+        parts = (part for _, part in step.transformer_list if part != "drop")
+        columns = (every if part == "passthrough" else _made_of(part, names)[1] for part in parts)
+        return list(step.get_feature_names_out(names)), list(chain(*columns))
     if hasattr(step, "output_indices_"):  # of a ColumnTransformer
         column = _of_blocks(step, names)
         try:

@@ -191,10 +191,7 @@ def audit(
         all_sections.append(sections.recommended(subject, comparison, beats))
         done(2)
     if comparison.feature_names != subject.names:
-        subject.note(
-            "Measures are by the columns of X. What is said of noise, numbers of values and like "
-            "features is of the features that the pipeline makes of them."
-        )
+        subject.note("Noise, values and like features are of what a pipeline makes of the columns.")
     return Audit(tuple(all_sections), comparison, beats, tuple(subject.notes))
 
 
