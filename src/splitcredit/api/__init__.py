@@ -73,8 +73,7 @@ def explain(
     groups : dict of str to list of str or int, or "columns", optional
         Features that the method takes for one player each; see `splitcredit.tree_shap`.
     features : {"columns", "transformed"}
-        What results of a pipeline are by: columns of X, or features that its steps make of them;
-        see `splitcredit.tree_shap`.
+        What results of a pipeline are by; see `splitcredit.tree_shap`.
     random_state : int, optional
         Seed of a method that draws.
     progress : bool, optional

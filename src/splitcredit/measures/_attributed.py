@@ -28,8 +28,7 @@ def explained(
     if _library_values.is_needed(opened, method):
         given = _set_by_user(parameters) | {"check_additivity": check_additivity}
         own = _library_values.explain(opened, **given)
-        own = replace(own, values=own.values.astype(value_dtype))
-        return opened.by_columns(own, opened.source)
+        return opened.by_columns(replace(own, values=own.values.astype(value_dtype)), opened.source)
     parameters = _parameters(opened, method, parameters)
     n_samples = opened.rows.shape[0]
     of_training = "bootstrap" in getattr(module_of(method), "REQUIRES", ())
@@ -138,7 +137,7 @@ def _parameters(opened, method, parameters) -> dict:
         rescaling.check_model(opened, parameters["model_output"])
     if isinstance(groups, str):
         known = forest.feature_names
-        names, members, _ = feature_groups.told_columns(known, opened.made_of, groups)
+        names, members, _ = feature_groups.parted(known, opened.made_of, groups)
         groups = {k: [known[j] for j in own] for k, own in zip(names, members, strict=True)}
     if groups is not None:  # each chunk reads them
         parameters["groups"] = feature_groups.listed(groups)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from splitcredit.kernels.nodes import as_readonly, owners
-from splitcredit.kernels.nodes import columns as compared
+from splitcredit.kernels.nodes import as_readonly, columns, owners
 from splitcredit.models.categories import Categories
 from splitcredit.models.forest import Forest
 
@@ -23,14 +22,14 @@ class ForestByColumns(Forest):
     transformed: Forest | None = None
 
 
-def together(forest, columns, *tables, may_move=True):
+def together(forest, told, *tables, may_move=True):
     """The forest with columns for features, if there are any, and prepared rows as it reads them.
 
     Features of one column each are only put in the order of the columns, if they may move.
     """
-    if columns is None:
+    if told is None:
         return forest, *tables
-    names, members, _ = columns
+    names, members, _ = told
     owner = np.full(forest.n_features + 1, -1, np.int32)  # leaves have feature -1
     for k, features in enumerate(members):
         owner[features] = k
@@ -41,7 +40,7 @@ def together(forest, columns, *tables, may_move=True):
         return replace(forest, **new), *as_readonly(*(rows[:, order] for rows in tables))
     of = owner[owners(forest)].tolist()
     new["categories"] = Categories(of, [()] * len(of), [True] * len(of))
-    new |= {"column": compared(forest) + len(names), "missing_value": None}
+    new |= {"column": columns(forest) + len(names), "missing_value": None}
     by_columns = ForestByColumns(**vars(forest) | new, transformed=forest)
     tables = (np.pad(rows, [(0, 0), (len(names), 0)], constant_values=np.nan) for rows in tables)
     return by_columns, *as_readonly(*tables)

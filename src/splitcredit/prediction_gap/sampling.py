@@ -138,9 +138,8 @@ class SampledProblem(GapProblem):
                     chosen = random.integers(len(self.perturbation.rows), size=(n, d))
                     drawn = self.perturbation.rows[chosen[:, owner], np.arange(len(owner))]
                 else:
-                    width = len(self.owner)
-                    added = self.scales * self.perturbation.draw(random, (n, width))
-                    drawn = x + np.pad(added, [(0, 0), (len(x) - width, 0)])
+                    added = self.scales * self.perturbation.draw(random, (n, len(self.owner)))
+                    drawn = x + np.pad(added, [(0, 0), (len(x) - len(self.owner), 0)])
                 for s, mask in enumerate(masks[i % len(masks)]):
                     moved = self._predictions(np.where(mask[owner], drawn, x)) - own
                     out[i, s] += (moved**2).sum() / self.samples

@@ -22,7 +22,7 @@ def of_attribution(attribution, groups):
     if _is_by_columns(attribution, groups):
         return attribution
     _check_added(attribution)
-    names, members, called = _parted(attribution, groups)
+    names, members, called = parted(attribution.feature_names, attribution.source, groups)
     data = None
     if called and attribution.data is not None and attribution.source.rows is not None:
         data = attribution.source.table(names, attribution.data).set_axis(list(names), axis=1)
@@ -58,8 +58,10 @@ def columns_of(feature_names, source) -> Columns | None:
     return Columns(names, members, parameters) if len({*names}) == len(names) else None
 
 
-def told_columns(feature_names, source, groups) -> Columns:
-    """As `columns_of`; ValueError if they are not told, or groups are another text."""
+def parted(feature_names, source, groups) -> Columns:
+    """Groups, the features of each, and parameters, if they are the columns of a pipeline."""
+    if not isinstance(groups, str):
+        return Columns(*_partition(feature_names, groups), {})
     check_choice("groups", groups, ("columns",))
     columns = columns_of(feature_names, source)
     if columns is None:
@@ -68,13 +70,6 @@ def told_columns(feature_names, source, groups) -> Columns:
             "feature was made of: pass a dict of the features of each group"
         )
     return columns
-
-
-def _parted(result, groups):
-    """Names of groups, the features of each, and parameters that say what the groups are."""
-    if isinstance(groups, str):
-        return told_columns(result.feature_names, result.source, groups)
-    return Columns(*_partition(result.feature_names, groups), {})
 
 
 def _is_by_columns(result, groups):
@@ -93,7 +88,7 @@ def of_importance(importance, groups):
             f"these importances by {importance.method} are means of absolute values, which cannot "
             "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
         )
-    names, members, called = _parted(importance, groups)
+    names, members, called = parted(importance.feature_names, importance.source, groups)
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
     new = {"standard_error": error, "source": None, "parameters": importance.parameters | called}

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 import splitcredit
 from splitcredit.measures.mda import permutations
 from splitcredit.models.opened import Opened
-from twins_oob import trees
+from twins_oob import loss_increases
 from twins_sage import sage_of
 
 RANDOM = np.random.default_rng(0)
@@ -51,9 +51,7 @@ def pipeline(request):
 def test_columns_have_the_sums_over_their_features_by_all_methods(pipeline):
     """Red if a method names other columns, or credits features to another column."""
     model, names, of_column = pipeline
-    for method in splitcredit.methods(model):
-        if "importance" not in method.functions:
-            continue
+    for method in (m for m in splitcredit.methods(model) if "importance" in m.functions):
         more = {"background": X[:20]} if "background" in method.needs else {}
         more |= {"n_permutations": 64} if method.name == "sage" else {}
         of_method = partial(method.function("importance"), **more)
@@ -81,13 +79,13 @@ def test_measures_that_perturb_take_all_features_of_a_column_together(pipeline):
     forest, (n_features, p) = splitcredit.to_forest(model), of_column.shape
     table, target = forest.prepare(Opened(model, X).rows), y.to_numpy()
 
-    def predicted(numbers, forest=forest):
+    def predicted(numbers):
         """Predictions for rows that have each column from the row of that number."""
         return forest.predict(table[numbers[:, of_column.argmax(axis=1)], np.arange(n_features)])
 
     own = np.tile(np.arange(60)[:, None], p)
-    drawn = np.c_[np.zeros((60, p - 1), int), np.arange(60)]
-    gap = splitcredit.faithfulness(model, X[:1], [names[-1]], "pg2", background=X)
+    drawn = np.c_[np.arange(60), np.zeros((60, p - 1), int)]
+    gap = splitcredit.faithfulness(model, X[:1], [names[0]], "pg2", background=X)
     twin = ((predicted(drawn) - predicted(own[:1])) ** 2).mean()
     np.testing.assert_allclose(gap, twin, rtol=1e-9, atol=1e-14)
     gap_of = partial(splitcredit.faithfulness, model, X[:2], metric="pg2", scale=2.0)
@@ -98,34 +96,25 @@ def test_measures_that_perturb_take_all_features_of_a_column_together(pipeline):
     sage = splitcredit.sage(model, X[:8], y[:8], algorithm="exact").values
     twin = sage_of(predicted, own[:8], target[:8], own[:8], "mse")
     np.testing.assert_allclose(sage, twin, atol=1e-12)
-    increases, orders = np.zeros((forest.n_trees, p)), permutations(p, 0)
-    for t, tree in enumerate(trees(forest)):
-        rows = np.flatnonzero(tree.inbag[0] == 0)
-        for k, order in enumerate(orders(t, len(rows))):
-            permuted = own[rows]
-            permuted[:, k] = rows[order]
-            before, after = (predicted(of, tree)[:, 0] for of in (own[rows], permuted))
-            increases[t, k] = ((after - target[rows]) ** 2 - (before - target[rows]) ** 2).mean()
-    mda = splitcredit.mda(model, X, y).values
-    np.testing.assert_allclose(mda, increases.mean(axis=0), atol=1e-12)
+    features = [np.flatnonzero(own) for own in of_column.T]
+    twin = loss_increases(forest, table, target, permutations(p, 0), features).mean(axis=0)
+    np.testing.assert_allclose(splitcredit.mda(model, X, y).values, twin, atol=1e-12)
 
 
-def test_weights_and_refits_are_those_of_columns(pipeline):
-    """Red if weights go by the order of rows, or a copy has its columns in another order."""
-    call, weights = (
-        partial(splitcredit.importance, pipeline[0]),
-        pd.Series(np.arange(60) % 3, X.index),
+@pytest.mark.parametrize("features", ["columns", "transformed"])
+def test_weights_repeat_rows_and_go_by_their_labels(pipeline, features):
+    """Red if permuted numbers of rows, which have no labels, take weights in their order."""
+    weights = pd.Series(np.arange(60) % 3, X.index)
+    call, rows = (
+        partial(splitcredit.importance, pipeline[0], features=features),
+        X.index.repeat(weights),
     )
-    rows = np.repeat(X.index, weights)
-    for features in ("columns", "transformed"):
-        found = call(X, y, "tree_shap", sample_weight=weights[::-1], features=features).values
-        repeated = call(X.loc[rows], y, "tree_shap", features=features).values
-        np.testing.assert_allclose(found, repeated, atol=1e-12)
-        permuted = partial(call, X, y, "permutation", features=features)
-        by_label, in_order = (permuted(sample_weight=w) for w in (weights[::-1], weights.array))
-        assert by_label.values.tobytes() == in_order.values.tobytes()
-    refits, of_features = call(X, y, refits=3), call(X, y, refits=3, features="transformed").refits
-    np.testing.assert_allclose(refits.refits, of_features @ pipeline[2], atol=1e-12)
+    found = call(X, y, "tree_shap", sample_weight=weights[::-1]).values
+    repeated = call(X.loc[rows], y, "tree_shap").values
+    np.testing.assert_allclose(found, repeated, atol=1e-12)
+    permuted = partial(call, X, y, "permutation")
+    by_label, in_order = (permuted(sample_weight=w).values for w in (weights[::-1], weights.array))
+    assert by_label.tobytes() == in_order.tobytes()
 
 
 def test_a_comparison_permutes_the_columns_of_a_pipeline():

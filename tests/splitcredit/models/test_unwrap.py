@@ -91,7 +91,6 @@ def test_totals_are_predictions_and_names_those_of_the_transformed_features(kind
     forest = to_forest(model)
     assert forest.feature_names == NAMES and forest.names_given
     assert attribution.feature_names == tuple(X.columns)
-    assert splitcredit.explain(model, X, features="transformed").feature_names == NAMES
     with pytest.raises(ValueError, match=r"missing \['color_blue'"):
         forest.prepare(X)
 

@@ -294,8 +294,8 @@ def _of_training_rows(subject, measure):
     trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":
         return _by_trees(subject, trees, measure, data | {"sample_weight": subject.weights})
-    trees = subject.by_columns(trees)
-    values = measure.call("explain", progress=False)(trees, subject.table).values
+    call = measure.call("explain", progress=False)
+    values = call(subject.by_columns(trees), subject.table).values
     return _mean(np.abs(values).sum(axis=2), subject.measured_names, measure, subject.weights)
 
 
@@ -326,9 +326,8 @@ def _of_scores(subject, measure):
     if measure.method == "sage":
         more |= {"background": subject.background(BACKGROUND), "progress": False}
     rows = subject.forest.in_order(table)
-    model = subject.by_columns(model)
     of_method = _methods.call(measure.method, "importance", **more)
-    return importance(model, rows, y, of_method, sample_weight=weights)
+    return importance(subject.by_columns(model), rows, y, of_method, sample_weight=weights)
 
 
 def _air(subject):
@@ -340,5 +339,4 @@ def _air(subject):
         subject.note(f"AIR and copies of the model are fitted on {len(y)} rows.")
     _, y = np.unique(y, return_inverse=True) if subject.classes else (None, y)
     copy, numbers = unfitted_copy(inner, subject.seed), subject.numbers(table)
-    model = subject.by_columns(copy)
-    return importance(model, numbers, y, "air", random_state=subject.seed)
+    return importance(subject.by_columns(copy), numbers, y, "air", random_state=subject.seed)
