@@ -137,18 +137,18 @@ def permutation(
             )
         except Exception as refused:  # of the model or the score, whatever it is
             raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
-    names = list(names or names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1])))
+    known = list(names or names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1])))
     shown = getattr(scoring, "__name__", None if scoring is None else str(scoring))
     parameters = {"n_repeats": n_repeats, "scoring": shown, "random_state": random_state}
     parameters |= {} if max_samples == 1.0 else {"max_samples": max_samples}
     parameters |= {} if weights is None else {"weighted": True}
     error = result.importances_std / np.sqrt(n_repeats)
-    kept, source = [*range(len(names))], opened.made_of if features == "columns" else None
-    if source and min(source.column) >= 0 and source.groups().keys() <= {*names}:
-        kept = [names.index(name) for name in source.groups()]
+    kept, source = [*range(len(known))], opened.made_of if features == "columns" else None
+    if source and min(source.column) >= 0 and source.groups().keys() <= {*known}:
+        kept = [known.index(name) for name in source.groups()]
         parameters |= {"features": "columns"}
-    values, names = result.importances_mean[kept], tuple(names[k] for k in kept)
-    return Importance(values, names, "permutation", parameters, error[kept])
+    values, known_names = result.importances_mean[kept], tuple(known[k] for k in kept)
+    return Importance(values, known_names, "permutation", parameters, error[kept])
 
 
 def _taken(table, members, numbers):

@@ -167,12 +167,12 @@ def sage(
     else:
         is_sampled = algorithm == "sampled" and imputer == "marginal"
         background = _background(X, weights, is_sampled, random_state)
-    forest, X, background = together(forest, opened.columns, X, background)
+    forest, rows, drawn = together(forest, opened.columns, X, background)
     p = forest.n_features
-    imputed, losses = _losses(forest, X, y, background, loss, imputer, link)
+    imputed, losses = _losses(forest, rows, y, drawn, loss, imputer, link)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
-        values, n_permutations = _exact(imputed, losses, len(X), weights, p, progress), 0
+        values, n_permutations = _exact(imputed, losses, len(rows), weights, p, progress), 0
         error = np.zeros(p)  # of the permutations, as below
     else:
         limit = n_permutations or MOST
@@ -184,16 +184,16 @@ def sage(
         rng = np.random.default_rng(random_state)
         remedy = "fewer rows as background, or a larger threshold, take less"
         with progress_bar.bar(n_permutations, progress, "permutations", remedy) as done:
-            draw = partial(rng.integers, len(X), size=ROUND)
+            draw = partial(rng.integers, len(rows), size=ROUND)
             if weights is not None:
-                draw = partial(rng.choice, len(X), ROUND, p=weights / weights.sum())
+                draw = partial(rng.choice, len(rows), ROUND, p=weights / weights.sum())
             values, error, n_permutations = _sampled(
                 imputed, losses, draw, p, wanted, limit, rng, done
             )
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
     if not np.isfinite(values).all():
         raise ValueError("the losses are too large to be added up: divide the targets first")
-    parameters |= {"n_permutations": int(n_permutations), "n_background": len(background)}
+    parameters |= {"n_permutations": int(n_permutations), "n_background": len(drawn)}
     parameters |= {} if weights is None else {"weighted": True}
     parameters |= opened.columns.parameters if opened.columns else {}
     return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))

@@ -61,7 +61,8 @@ def columns_of(feature_names, source) -> Columns | None:
 def parted(feature_names, source, groups) -> Columns:
     """Groups, the features of each, and parameters, if they are the columns of a pipeline."""
     if not isinstance(groups, str):
-        return Columns(*_partition(feature_names, groups), {})
+        names, members = _partition(feature_names, groups)
+        return Columns(names, members, {})
     check_choice("groups", groups, ("columns",))
     columns = columns_of(feature_names, source)
     if columns is None:

@@ -112,8 +112,7 @@ def _made_of(step, names):
             made = [f"x{j}" for j in range(len(column))]
         return made, column
     made = list(step.get_feature_names_out(names))
-    by_column = any(hasattr(step, attribute) for attribute in _BY_COLUMN)
-    if len(set(made)) < len(made) and not by_column:
+    if len(set(made)) < len(made) and not any(hasattr(step, name) for name in _BY_COLUMN):
         raise ValueError("names that several features have tell nothing")
     if len(names) == 1:
         return made, [0] * len(made)

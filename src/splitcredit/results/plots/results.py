@@ -185,9 +185,9 @@ def imported_shap():
 
 
 def _read_columns(result, X):
-    """Of a table that a pipeline was given, the columns that the result is by."""
-    is_given = result.parameters.get("features") == "columns" and hasattr(X, "iloc")
-    return X[list(result.feature_names)] if is_given and {*result.feature_names} <= {*X} else X
+    """Of a table with other columns beside, such as those that no step reads, the explained."""
+    names = list(result.feature_names)
+    return X[names] if hasattr(X, "iloc") and {*names} <= {*X} else X
 
 
 def explanation(result, X):
