@@ -147,8 +147,8 @@ def permutation(
     if source and min(source.column) >= 0 and source.groups().keys() <= {*known}:
         kept = [known.index(name) for name in source.groups()]
         parameters |= {"features": "columns"}
-    values, known_names = result.importances_mean[kept], tuple(known[k] for k in kept)
-    return Importance(values, known_names, "permutation", parameters, error[kept])
+    names = tuple(known[k] for k in kept)
+    return Importance(result.importances_mean[kept], names, "permutation", parameters, error[kept])
 
 
 def _taken(table, members, numbers):

@@ -19,7 +19,7 @@ _NOT_ADDED = {
 
 def of_attribution(attribution, groups):
     """See `Attribution.grouped`."""
-    if _is_by_columns(attribution, groups):
+    if isinstance(groups, str) and attribution.parameters.get("features") == groups:
         return attribution
     _check_added(attribution)
     names, members, called = parted(attribution.feature_names, attribution.source, groups)
@@ -73,14 +73,9 @@ def parted(feature_names, source, groups) -> Columns:
     return columns
 
 
-def _is_by_columns(result, groups):
-    """Whether a result is by the columns of a pipeline, and these are asked for."""
-    return isinstance(groups, str) and result.parameters.get("features") == groups
-
-
 def of_importance(importance, groups):
     """See `Importance.grouped`."""
-    if _is_by_columns(importance, groups):
+    if isinstance(groups, str) and importance.parameters.get("features") == groups:
         return importance
     _check_added(importance)
     absolute = "mean |attribution|" in importance.parameters.values()

@@ -191,7 +191,7 @@ def audit(
         all_sections.append(sections.recommended(subject, comparison, beats))
         done(2)
     if comparison.feature_names != subject.names:
-        subject.note("Noise, values and like features are of what a pipeline makes of the columns.")
+        subject.note("Noise, numbers of values and like features are of the transformed features.")
     return Audit(tuple(all_sections), comparison, beats, tuple(subject.notes))
 
 
