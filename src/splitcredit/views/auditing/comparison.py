@@ -211,7 +211,7 @@ def compare(
     np.float64(1.0)
     """
     weights = sample_weight, sample_weight_test
-    subject = Subject(model, X, y, X_test, y_test, random_state, features, *weights)
+    subject = Subject(model, X, y, X_test, y_test, random_state, features, weights)
     with progress_bar.bar(len(MEASURES), progress, "measures") as done:
         return compared(subject, done=done)
 

@@ -175,7 +175,7 @@ def audit(
     n_steps = len(MEASURES) + copies.FITS + 1 + 6
     with progress_bar.bar(n_steps, progress, "steps") as done:
         weights = sample_weight, sample_weight_test
-        subject = Subject(model, X, y, X_test, y_test, random_state, features, *weights)
+        subject = Subject(model, X, y, X_test, y_test, random_state, features, weights)
         comparison = compared(subject, done=done)
         of_copies = copies.fitted(subject, done)
         found, beats = sections.model(subject, of_copies)

@@ -34,9 +34,8 @@ Z = 1.96
 class Subject:
     """What is audited: the forest, and rows as its trees see them."""
 
-    def __init__(
-        self, model, X, y, X_test, y_test, seed, features="columns", weights=None, test_weights=None
-    ):
+    def __init__(self, model, X, y, X_test, y_test, seed, features="columns", weights=(None, None)):
+        weights, test_weights = weights
         opened = Opened(model, features=features)
         self._made_of = None if opened.columns is None else opened.made_of
         self.forest: Forest = opened.forest
