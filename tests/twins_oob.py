@@ -166,18 +166,19 @@ def oob_attributions(forest, X, rows, explained) -> np.ndarray:
     return total / forest.n_trees
 
 
-def loss_increases(forest, X, y, permutations) -> np.ndarray:
-    """MDA tree by tree, Breiman (2001): loss with a feature permuted, minus loss without."""
-    increases = np.full((forest.n_trees, forest.n_features), np.nan)
+def loss_increases(forest, X, y, permutations, columns=None) -> np.ndarray:
+    """MDA tree by tree, Breiman (2001): loss with features of a column permuted, minus without."""
+    columns = [[j] for j in range(forest.n_features)] if columns is None else columns
+    increases = np.full((forest.n_trees, len(columns)), np.nan)
     for t, tree in enumerate(trees(forest)):
         oob_rows = np.flatnonzero(tree.inbag[0] == 0)
         if len(oob_rows) == 0:
             continue
         orders = permutations(t, len(oob_rows))
         before = _loss(tree, X[oob_rows], y[oob_rows])
-        for j in range(forest.n_features):
+        for j, features in enumerate(columns):
             permuted = X[oob_rows].copy()
-            permuted[:, j] = permuted[orders[j], j]
+            permuted[:, features] = permuted[orders[j]][:, features]
             increases[t, j] = _loss(tree, permuted, y[oob_rows]) - before
     return increases
 

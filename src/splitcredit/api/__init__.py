@@ -2,7 +2,7 @@
 
 Every function takes a fitted model of scikit-learn, XGBoost, LightGBM or CatBoost, a Booster, a
 `Forest`, the path of a model file, a pipeline, or a fitted search. X goes through the steps of a
-pipeline first; the features are then those that come out of these steps. Each measure has a
+pipeline first; results are by the columns of X that these steps read. Each measure has a
 function of its own, such as `splitcredit.sage`, with its parameters.
 """
 
@@ -18,6 +18,7 @@ from splitcredit.api import _ranking, _refits
 from splitcredit.measures import _attributed, _methods
 from splitcredit.measures._calls import checked
 from splitcredit.measures._methods import methods
+from splitcredit.models.by_columns import together
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import OutputIndex, refuse_targets
 from splitcredit.prediction_gap import exact_gap
@@ -49,7 +50,8 @@ def explain(
     method: Explaining | Callable[..., Attribution] | str = "tree_shap",
     *,
     output: str | int = "all",
-    groups: dict | None = None,
+    groups: dict | str | None = None,
+    features: Literal["columns", "transformed"] = "columns",
     random_state: int | None = None,
     progress: bool | None = None,
 ) -> Attribution:
@@ -68,8 +70,10 @@ def explain(
     output : str or int
         ``"all"``, the name or index of one, or ``"predicted"``: that of the predicted class of each
         row.
-    groups : dict of str to list of str or int, optional
-        Features that the method takes for one player each.
+    groups : dict of str to list of str or int, or "columns", optional
+        Features that the method takes for one player each; see `splitcredit.tree_shap`.
+    features : {"columns", "transformed"}
+        What results of a pipeline are by; see `splitcredit.tree_shap`.
     random_state : int, optional
         Seed of a method that draws.
     progress : bool, optional
@@ -100,7 +104,7 @@ def explain(
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
-    common = _common(output, groups, random_state)
+    common = _common(output, groups, random_state, features)
     return _methods.call(method, "explain", progress, **common)(model, X)
 
 
@@ -111,7 +115,8 @@ def explain_chunks(
     method: Explaining | Callable[..., Attribution] | str = "tree_shap",
     *,
     output: str | int = "all",
-    groups: dict | None = None,
+    groups: dict | str | None = None,
+    features: Literal["columns", "transformed"] = "columns",
     random_state: int | None = None,
     chunk_rows: int | None = None,
     dtype: str | type = "float64",
@@ -122,7 +127,7 @@ def explain_chunks(
 
     Parameters
     ----------
-    model, X, method, output, groups, random_state, progress
+    model, X, method, output, groups, features, random_state, progress
         See `explain`. The method is one of `splitcredit.methods`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
@@ -150,7 +155,7 @@ def explain_chunks(
     Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
     """
     found = _methods.look_up(method, "explain")
-    of_method = _methods.call(method, "explain", **_common(output, groups, random_state))
+    of_method = _methods.call(method, "explain", **_common(output, groups, random_state, features))
     _methods.refuse_missing(of_method)
     own = {"chunk_rows": chunk_rows, "dtype": dtype, "progress": progress}
     own["check_additivity"] = check_additivity
@@ -165,7 +170,8 @@ def importance(
     method: Measuring | Callable[..., Any] | str = "mdi",
     *,
     output: str | int = "all",
-    groups: dict | None = None,
+    groups: dict | str | None = None,
+    features: Literal["columns", "transformed"] = "columns",
     sample_weight: ArrayLike | None = None,
     refits: object = None,
     random_state: int | None = None,
@@ -196,7 +202,7 @@ def importance(
         replacement, as many as there are; or to the rows of splits by a splitter of scikit-learn
         or by indices. Each copy is measured on the rows that it has not seen, or on those that it
         was fitted to if the method needs training rows. See Notes.
-    output, groups, progress
+    output, groups, features, progress
         See `explain`.
     random_state : int, optional
         Seed of a method that draws, and of the rows of refits, by default 0.
@@ -246,7 +252,7 @@ def importance(
         if isinstance(given, str):
             raise TypeError(f"{name} is the text {given!r}: name a method by method={given!r}")
     if refits is None:
-        common = _common(output, groups, random_state)
+        common = _common(output, groups, random_state, features)
         return _measured(method, model, X, y, progress, common, sample_weight)
     if sample_weight is not None:
         raise TypeError("refits are fitted without weights: leave sample_weight or refits out")
@@ -254,7 +260,7 @@ def importance(
     seed = 0 if random_state is None else random_state
     if "random_state" not in _methods.parameters_of(_methods.call(method, "importance").func):
         random_state = None
-    common = _common(output, groups, random_state)
+    common = _common(output, groups, random_state, features)
     found = _measured(method, model, X, y, progress, common)
     of_copy = partial(_measured, method, progress=False, common=common)
     own = {"random_state": seed, "names": found.feature_names, "progress": progress}
@@ -276,6 +282,7 @@ def rank(
     top: int | None = None,
     arithmetic: Literal["double", "single"] = "double",
     ties: ArrayLike | None = None,
+    features: Literal["columns", "transformed"] = "columns",
     random_state: int | None = None,
     check_additivity: bool = True,
     progress: bool | None = None,
@@ -305,8 +312,8 @@ def rank(
         with many leaves or features ten.
     arithmetic, ties
         Of ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
-    random_state, check_additivity, progress
-        See `explain_chunks`.
+    features, random_state, check_additivity, progress
+        See `explain_chunks`. ``arithmetic="single"`` ranks transformed features.
 
     Returns
     -------
@@ -338,19 +345,23 @@ def rank(
         "random_state": random_state,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    opened = Opened(model, X, background)
+    features = "transformed" if arithmetic == "single" else features
+    opened = Opened(model, X, background, features=features)
     if isinstance(by, str) and _methods.look_up(by, "rank").name in _ranking.BY_GAPS:
         method = _methods.look_up(by, "rank").name
         ranked = _by_gaps(opened.checked(check_additivity), method, output, given, progress)
     elif isinstance(by, str) or callable(by):
         given["check_additivity"] = check_additivity
+        if features != "columns":
+            given["features"] = features
         ranked = _by_method(opened, by, y, output, progress, given)
     else:
         for name in given:
             raise TypeError(f"{name}= is for methods, and by= is a ranking already: leave it out")
         refuse_another_order_of_rows(by, opened.given)
-        places = _ranking.ranking_of(by, opened.forest, opened.rows, output)
-        ranked = Rankings(places, None, feature_names=opened.forest.feature_names)
+        forest, rows = together(opened.forest, opened.columns, opened.forest.prepare(opened.rows))
+        places = _ranking.ranking_of(by, forest, rows, output)
+        ranked = Rankings(places, None, feature_names=forest.feature_names)
     return ranked if opened.index is None else replace(ranked, index=opened.index)
 
 
@@ -368,6 +379,7 @@ def faithfulness(
     output: str | int | None = None,
     k: int | None = None,
     samples: int | None = None,
+    features: Literal["columns", "transformed"] = "columns",
     random_state: int = 0,
     check_additivity: bool = True,
     progress: bool | None = None,
@@ -419,8 +431,9 @@ def faithfulness(
         Estimate the gaps from so many draws of the noise, instead of exactly.
     random_state : int
         Seed of the draws.
-    check_additivity, progress
-        See `explain_chunks`.
+    features, check_additivity, progress
+        See `explain_chunks`. Values of a column are drawn together; added noise is independent for
+        each of its transformed features.
 
     Returns
     -------
@@ -452,7 +465,7 @@ def faithfulness(
             method_background = background
     if method_background is not None and not _ranking.draws_rows(noise, scale):
         background = None
-    opened = Opened(model, X, background)
+    opened = Opened(model, X, background, features=features)
     if check_additivity:
         opened.check()
     forest, rows, noise, scale = _ranking.perturbed(
@@ -464,6 +477,7 @@ def faithfulness(
         ranking = _ranking.by_gaps(forest, rows, found.name, noise, scale, output, progress, top)
     elif by_method:
         options: dict[str, Any] = {"background": method_background, "progress": progress}
+        options["features"] = features
         if found is not None and found.attributes and found.takes("output"):
             options["output"] = output
         ranking = rank(model, X, ranking, y=y, check_additivity=False, **options)
@@ -478,10 +492,11 @@ def faithfulness(
     return _ranking.measured(forest, rows, ranks, metric, noise, scale, output, **more)
 
 
-def _common(output, groups, random_state):
+def _common(output, groups, random_state, features):
     """What every method takes, where it is not the default."""
     output = None if isinstance(output, str) and output == "all" else output
-    return {"output": output, "groups": groups, "random_state": random_state}
+    features = None if features == "columns" else features
+    return dict(output=output, groups=groups, random_state=random_state, features=features)
 
 
 def _measured(method, model, X, y, progress, common, sample_weight=None) -> Importance:

@@ -12,6 +12,7 @@ import numpy as np
 from splitcredit.kernels.nodes import as_readonly, outputs_add_up
 from splitcredit.measures import _methods
 from splitcredit.measures._calls import needs
+from splitcredit.models.by_columns import together
 from splitcredit.models.forest_checks import prepared
 from splitcredit.models.prediction import (
     OutputIndex,
@@ -93,11 +94,17 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
         raise TypeError(needs(who, "scale"))
     scale = 1.0 if scale is None else in_order_of_features(forest, scale, "scale")
     if isinstance(noise, Marginal):
-        return *_missing.as_numbers(forest, _missing.finite(forest.prepare(X)), noise), scale
+        X, drawn = _missing.finite(forest.prepare(X)), of_features(noise, forest).rows
+        if opened.columns is not None and drawn.shape[1] == X.shape[1]:
+            forest, X, drawn = together(forest, opened.columns, X, drawn.astype(X.dtype))
+            noise = Marginal(drawn)
+        return *_missing.as_numbers(forest, X, noise), scale
     exact_gap.refuse_special_values(forest)
+    noise = of_features(perturbation_of(noise), forest)
+    checked_scale(noise, 1.0, forest)
     X = exact_gap.rows_to_perturb(forest, X, noise)
     _warn_of_width(forest, X if rows is None else rows, noise, scale, stacklevel + 1)
-    return forest, X, noise, scale
+    return *together(forest, opened.columns, X, may_move=False), noise, scale
 
 
 def _deviations(text, rows):
@@ -139,8 +146,7 @@ def _to_draw(rows):
 
 def _warn_of_width(forest, rows, noise, scale, stacklevel):
     """Warn of features whose noise crosses a split between values in fewer than 1 of 40 cases."""
-    noise, far = of_features(perturbation_of(noise), forest), []
-    scales, rows = checked_scale(noise, scale, forest), _few(rows)
+    scales, rows, far = checked_scale(noise, scale, forest), _few(rows), []
     for j in np.flatnonzero(exact_gap.tested_features(forest) & (scales > 0)):
         own = noise.noises[j] if isinstance(noise, FeatureWise) else noise
         column = rows[np.isfinite(rows[:, j]), j].astype(np.float64)
@@ -192,7 +198,7 @@ def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Ra
     sets = {k: p + 1 - k for k in range(1, min(top or p, p) + 1)}
     if method == _methods.OPTIMUM:
         sets = {k: math.comb(p, k) for k in range(1, min(p, optimum.MOST_FEATURES) + 1)}
-    remedy = _say_cost(forest, len(X), sets, _REMEDIES[method], progress)
+    remedy = _say_cost(forest, noise, len(X), sets, _REMEDIES[method], progress)
     with progress_bar.bar(len(X), progress, remedy=remedy) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             for chunk in _split(rows):
@@ -208,7 +214,7 @@ def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Ra
     return type(ranked)(**arrays, feature_names=forest.feature_names)
 
 
-def _say_cost(forest, n_rows, sets, remedy, progress):
+def _say_cost(forest, noise, n_rows, sets, remedy, progress):
     """Say how long exact gaps take, if that is long, from counts: of rows, of sets by size, leaves.
 
     A set of k of p features lets a row reach about ``(1 + k / p)**depth`` leaves of a tree, and a
@@ -219,7 +225,8 @@ def _say_cost(forest, n_rows, sets, remedy, progress):
     if np.count_nonzero(forest.value) <= forest.n_nodes:  # each tree is of one output
         leaves = leaves[:: forest.n_outputs]
     pairs = sum(n * (leaves ** np.log2(1 + k / p)).sum() ** 2 for k, n in sets.items())
-    seconds = (OF_LABELS if forest.categories else SECONDS) * n_rows * pairs
+    of_labels = forest.categories and isinstance(noise, Marginal)
+    seconds = (OF_LABELS if of_labels else SECONDS) * n_rows * pairs
     if seconds <= progress_bar.LONG or progress is False:
         return remedy
     progress_bar.logger.warning(
@@ -355,7 +362,7 @@ def measured(
     if samples is None:
         sizes = range(1, p + 1) if curve else ranks.sum(axis=1).clip(max=p).tolist()
         sets = {n: (1 if curve else sizes.count(n) / len(X)) for n in sizes}
-        remedy = _say_cost(forest, len(X), sets, _REMEDY, progress)
+        remedy = _say_cost(forest, noise, len(X), sets, _REMEDY, progress)
     with progress_bar.bar(len(X), progress, remedy=remedy) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             problem = exact_gap.GapProblem(forest, noise, scale, c)

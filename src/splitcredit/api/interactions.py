@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -168,6 +168,8 @@ def interactions(
     background: ArrayLike | None = None,
     order: int = 2,
     check_additivity: bool = True,
+    *,
+    features: Literal["columns", "transformed"] = "columns",
 ) -> Interactions:
     """Shapley interaction values of a fitted forest, exact.
 
@@ -194,6 +196,9 @@ def interactions(
         that occur together on some path; all others have the value 0.
     check_additivity : bool
         See `splitcredit.explain`.
+    features : {"columns", "transformed"}
+        What the matrix of a pipeline is by, as in `splitcredit.explain`: a pair of columns has the
+        sum over the pairs of their features. Sets are always of transformed features.
 
     Returns
     -------
@@ -224,7 +229,7 @@ def interactions(
     >>> splitcredit.interactions(model, X[:3], sets=[["petal length (cm)", "petal width (cm)"]])
     Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
-    opened = Opened(model, X, background).checked(check_additivity)
+    opened = Opened(model, X, background, features=features).checked(check_additivity)
     forest: Any = opened.forest
     background = opened.background
     X = forest.prepare(opened.rows)
@@ -239,8 +244,13 @@ def interactions(
     of_outputs = of_chosen_outputs(forest, X, output, of_all, of_rows, mean)
     values, baseline, names, index = of_outputs
     parameters = {"output": output if isinstance(output, str) else int(output), "order": int(order)}
-    features, labels = forest.feature_names, opened.index
-    return Interactions(values, set_indices, baseline, features, names, parameters, index, labels)
+    columns, labels = forest.feature_names, opened.index
+    if set_indices is None and opened.columns is not None:
+        columns, members, called = opened.columns
+        for axis in (1, 2):
+            values = np.stack([values.take(own, axis).sum(axis) for own in members], axis)
+        parameters |= called
+    return Interactions(values, set_indices, baseline, columns, names, parameters, index, labels)
 
 
 def _values(forest, X, outputs, sets, background):

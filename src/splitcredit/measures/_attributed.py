@@ -28,7 +28,7 @@ def explained(
     if _library_values.is_needed(opened, method):
         given = _set_by_user(parameters) | {"check_additivity": check_additivity}
         own = _library_values.explain(opened, **given)
-        return replace(own, values=own.values.astype(value_dtype), source=opened.source)
+        return opened.by_columns(replace(own, values=own.values.astype(value_dtype)), opened.source)
     parameters = _parameters(opened, method, parameters)
     n_samples = opened.rows.shape[0]
     of_training = "bootstrap" in getattr(module_of(method), "REQUIRES", ())
@@ -41,7 +41,7 @@ def explained(
     )
     joined = _chunks.joined(pieces, n_samples, whole)
     unit = _unit(method, opened)
-    return _with_rows(joined, opened.forest, opened.index, opened.rows, opened.source, unit)
+    return _with_rows(joined, opened, opened.index, opened.rows, opened.source, unit)
 
 
 def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity, progress):
@@ -76,6 +76,8 @@ def averaged(
     weights, start = row_weights(sample_weight, n_samples, opened.index), 0
     step, dtype = _chunks.chunk_rows(opened.forest, parameters), np.dtype("float64")
     for piece in _pieces(method, opened, step, parameters, dtype, check_additivity, progress):
+        if piece.feature_names == opened.forest.feature_names:
+            piece = opened.by_columns(piece, opened.made_of)
         sizes, stop = np.abs(piece.values), start + len(piece.values)
         if weights is not None:
             sizes *= weights[start:stop, None, None]
@@ -108,8 +110,9 @@ def _called(own, weights):
 
 
 def _set_by_user(parameters):
-    """The parameters without those that have their defaults, None and "auto"."""
-    return {k: v for k, v in parameters.items() if v is not None and v != "auto"}
+    """The parameters of a method without those that have their defaults, None and "auto"."""
+    given = {k: v for k, v in parameters.items() if k != "features"}
+    return {k: v for k, v in given.items() if v is not None and v != "auto"}
 
 
 def _opened(method, model, X, parameters) -> Opened:
@@ -122,16 +125,22 @@ def _opened(method, model, X, parameters) -> Opened:
         has_room=True,
         has_start=getattr(module, "ADDS_UP", False),
         of_training="bootstrap" in getattr(module, "REQUIRES", ()),
+        features=parameters.get("features", "columns"),
     )
 
 
 def _parameters(opened, method, parameters) -> dict:
     """The parameters as each chunk takes them; ValueError if they are not for this model."""
-    parameters, forest = dict(parameters), opened.forest
+    parameters = {k: v for k, v in parameters.items() if k != "features"}
+    forest, groups = opened.forest, parameters.get("groups")
     if "model_output" in parameters:  # the core gets the forest, which does not know its units
         rescaling.check_model(opened, parameters["model_output"])
-    if parameters.get("groups") is not None:  # each chunk reads them
-        parameters["groups"] = feature_groups.listed(parameters["groups"])
+    if isinstance(groups, str):
+        known = forest.feature_names
+        names, members, _ = feature_groups.parted(known, opened.made_of, groups)
+        groups = {k: [known[j] for j in own] for k, own in zip(names, members, strict=True)}
+    if groups is not None:  # each chunk reads them
+        parameters["groups"] = feature_groups.listed(groups)
     if opened.background is not None:
         parameters["background"] = opened.background
     if method == "tree_shap":  # by all rows: each chunk takes the same algorithm
@@ -184,12 +193,13 @@ def _unit(method, opened) -> str:
     return opened.unit if in_its_units else ""
 
 
-def _with_rows(attribution, forest, labels, table, source, unit):
-    """An attribution with its rows as the trees see them; those of groups of features have none."""
+def _with_rows(attribution, opened, labels, table, source, unit):
+    """An attribution with its rows, by columns of a pipeline; groups of features have no rows."""
+    forest = opened.forest
     if attribution.feature_names != forest.feature_names:
         return replace(attribution, index=labels, unit=unit)
     data = dense(forest.in_order(table), forest.absent)
-    return replace(attribution, index=labels, data=data, source=source, unit=unit)
+    return opened.by_columns(replace(attribution, index=labels, data=data, unit=unit), source)
 
 
 def _each_with_rows(pieces, opened, unit):
@@ -199,7 +209,7 @@ def _each_with_rows(pieces, opened, unit):
         rows = slice(start, start + len(piece.values))
         own = None if source is None else replace(source, rows=rows_at(source.rows, rows))
         index, table = None if labels is None else labels[rows], rows_at(opened.rows, rows)
-        yield _with_rows(piece, opened.forest, index, table, own, unit)
+        yield _with_rows(piece, opened, index, table, own, unit)
         start = rows.stop
 
 

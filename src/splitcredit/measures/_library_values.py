@@ -102,5 +102,6 @@ def explain_chunks(opened, chunk_rows, dtype, **parameters):
             rows = X.slice(list(range(start, min(start + size, n_samples))))
         else:
             rows = rows_at(X, slice(start, start + size))
-        piece = explain(Opened(opened.model, rows), **parameters)
-        yield replace(piece, values=piece.values.astype(dtype))
+        part = Opened(opened.model, rows, features=opened.features)
+        piece = explain(part, **parameters)
+        yield part.by_columns(replace(piece, values=piece.values.astype(dtype)), part.source)

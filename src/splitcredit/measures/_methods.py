@@ -231,6 +231,8 @@ def call(method: object, function: str, progress: bool | None = None, **common) 
     known = parameters_of(chosen)
     has_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     given = {name: value for name, value in common.items() if value is not None} | parameters
+    if given.get("groups") == "columns" and "groups" not in known:
+        del given["groups"]  # results are by columns
     for name in given:
         if name not in known and not has_any:
             raise TypeError(unknown(chosen, name))

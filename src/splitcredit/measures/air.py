@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from splitcredit.measures import mdi
 from splitcredit.measures._calls import checked
 from splitcredit.models.formats import to_forest, unwrap
-from splitcredit.models.opened import Opened
+from splitcredit.models.opened import Opened, Transformed
 from splitcredit.results.attribution import Importance
 from splitcredit.rows.names import names_of_columns
 from splitcredit.rows.tables import (
@@ -44,6 +44,7 @@ def air(
     y: ArrayLike,
     *,
     random_state: Annotated[int, ">= 0"] = 0,
+    features: Literal["columns", "transformed"] = "columns",
 ) -> Importance:
     """Corrected impurity importance of every feature, from a fit on the features and shadows.
 
@@ -62,6 +63,8 @@ def air(
     y : (n_samples,)
     random_state : int
         Seed of the permutation; the estimator keeps its own.
+    features : {"columns", "transformed"}
+        See `splitcredit.tree_shap`.
 
     Returns
     -------
@@ -89,9 +92,10 @@ def air(
     check_whole("random_state", random_state)
     from sklearn.base import clone, is_regressor
 
+    given, model = model, model.model if isinstance(model, Transformed) else model
     fitted = _forest_of(model)
     refuse(model, fitted)
-    opened = Opened(model, X, of_training=True)
+    opened = Opened(given, X, of_training=True, features=features)
     estimator, steps = opened.inner, opened.steps
     X = steps.training_rows(opened.given)
     refuse_container(X)

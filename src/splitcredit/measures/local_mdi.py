@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,6 +22,7 @@ def local_mdi(
     X: ArrayLike,
     *,
     dtype: str | type = "float64",
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
@@ -29,7 +32,7 @@ def local_mdi(
     ----------
     model : fitted model, Forest or path
         With impurities: entropy, Gini, variance, or any other.
-    X, dtype, check_additivity, progress
+    X, dtype, features, check_additivity, progress
         See `splitcredit.tree_shap`.
 
     Returns
@@ -49,7 +52,8 @@ def local_mdi(
     >>> splitcredit.local_mdi(model, X[:1]).values[0, :, 0].round(2)  # Gini impurity
     array([0.11, 0.02, 0.18, 0.35])
     """
-    return explained("local_mdi", model, X, {}, dtype, check_additivity, progress)
+    parameters = {"features": features}
+    return explained("local_mdi", model, X, parameters, dtype, check_additivity, progress)
 
 
 def attribute(forest, X) -> Attribution:

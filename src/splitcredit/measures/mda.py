@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from splitcredit.kernels.walks import mda as kernel
 from splitcredit.measures._calls import checked
+from splitcredit.models.by_columns import together
 from splitcredit.models.opened import Opened
 from splitcredit.models.training import checked_training_data, refuse_without_oob
 from splitcredit.results import progress_bar
@@ -26,6 +27,7 @@ def mda(
     *,
     scaled: bool = False,
     random_state: Annotated[int, ">= 0"] = 0,
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
@@ -33,7 +35,7 @@ def mda(
 
     Parameters
     ----------
-    model, X, check_additivity, progress
+    model, X, features, check_additivity, progress
         See `splitcredit.oob_attributions`.
     y : (n_train,)
         Class labels, or numbers for a regressor, whose squared error takes the place of the share
@@ -75,10 +77,11 @@ def mda(
     3   sepal width (cm)  0.005           0.004
     """
     check_whole("random_state", random_state)
-    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    opened = Opened(model, X, of_training=True, features=features).checked(check_additivity)
     forest, X = opened.forest, opened.rows
     rows, y = checked_training_data(forest, X, y)
     refuse_without_oob(forest)
+    forest, rows = together(forest, opened.columns, rows)
     orders = permutations(forest.n_features, random_state)
     remedy = "fewer trees take less"
     with progress_bar.bar(forest.n_trees, progress, "trees", remedy) as done:
@@ -88,6 +91,7 @@ def mda(
     if scaled:
         values, error = values / np.where(error > 0, error, 1.0), None
     parameters = {"scaled": bool(scaled), "random_state": int(random_state)}
+    parameters |= opened.columns.parameters if opened.columns else {}
     return opened.finished(Importance(values, forest.feature_names, "mda", parameters, error))
 
 

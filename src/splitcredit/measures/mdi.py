@@ -23,6 +23,7 @@ def mdi(
     model: object,
     *,
     normalize: Literal["none", "trees"] = "none",
+    features: Literal["columns", "transformed"] = "columns",
 ) -> Importance:
     """Global MDI.
 
@@ -37,6 +38,8 @@ def mdi(
         divided by their sum, single-node trees left out, then averaged and divided by their sum
         again. Where it is the sum of the trees, later trees explain less, and only the mean is
         divided by its sum.
+    features : {"columns", "transformed"}
+        See `splitcredit.tree_shap`.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def mdi(
     >>> bool(abs(shares - model.feature_importances_).max() < 1e-12)
     True
     """
-    opened = Opened(model)
+    opened = Opened(model, features=features)
     forest = opened.forest
     refuse(forest, forest)
     check_choice("normalize", normalize, NORMALIZE)

@@ -29,6 +29,7 @@ def mdi_oob(
     rows: Literal["inbag", "oob"] = "oob",
     output: str | int = "all",
     divide_by: Literal["rows", "targets"] = "rows",
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Importance:
     """Mean over trees of sum_i f_{T,k}(x_i) y_i / n over their in-bag or out-of-bag rows i.
@@ -38,7 +39,7 @@ def mdi_oob(
 
     Parameters
     ----------
-    model, X, check_additivity
+    model, X, features, check_additivity
         See `splitcredit.oob_attributions`.
     y : (n_train,)
     rows : {"oob", "inbag"}
@@ -76,7 +77,7 @@ def mdi_oob(
     >>> splitcredit.mdi_oob(model, X, y, rows="inbag").values.round(2)  # MDI itself
     array([0.08, 0.02, 0.28, 0.27])
     """
-    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    opened = Opened(model, X, of_training=True, features=features).checked(check_additivity)
     forest, X = opened.forest, opened.rows
     check_choice("rows", rows, ROWS)
     check_choice("divide_by", divide_by, DIVISORS)

@@ -40,6 +40,7 @@ def oob_attributions(
     rows: Literal["inbag", "oob"] = "oob",
     output: str | int = "all",
     dtype: str | type = "float64",
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
@@ -58,7 +59,7 @@ def oob_attributions(
     attribution : {"saabas", "tree_shap"}
         CFC_in and CFC_oob of loecher2022, section 3, or SHAP_in and SHAP_oob of section 4.
     rows : {"oob", "inbag"}
-    output, dtype, check_additivity, progress
+    output, dtype, features, check_additivity, progress
         See `splitcredit.tree_shap`; there is no ``"predicted"``.
 
     Returns
@@ -79,7 +80,7 @@ def oob_attributions(
     >>> bool(abs(together - splitcredit.tree_shap(model, X).values).max() < 1e-12)
     True
     """
-    parameters = {"attribution": attribution, "rows": rows, "output": output}
+    parameters = {"attribution": attribution, "rows": rows, "output": output, "features": features}
     return explained("oob_attributions", model, X, parameters, dtype, check_additivity, progress)
 
 
@@ -122,13 +123,14 @@ def oob_importance(
     output: str | int = "all",
     weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
     sample_weight: ArrayLike | None = None,
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Importance:
     """Average ``|phi_i|`` or ``y_i phi_i`` over the training rows, by `oob_attributions`.
 
     Parameters
     ----------
-    model, X, attribution, rows, check_additivity
+    model, X, attribution, rows, features, check_additivity
         See `oob_attributions`.
     y : (n_train,)
         Class labels, one-hot below, or numbers for a regressor.
@@ -169,10 +171,11 @@ def oob_importance(
     array([0.013, 0.001, 0.023, 0.044])
     """
     check_choice("weigh_by", weigh_by, WEIGHTS)
-    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    opened = Opened(model, X, of_training=True, features=features).checked(check_additivity)
     forest, X = opened.forest, opened.rows
     attributed = attribute(forest, X, attribution, rows, output)
     _, y = checked_training_data(forest, X, y)
+    attributed = opened.by_columns(attributed, opened.made_of)
     values = attributed.values
     weights = row_weights(sample_weight, len(values), opened.index)
     weighed = np.abs(values)
@@ -191,7 +194,7 @@ def oob_importance(
     _, error = mean_of_rows(weighed.sum(axis=2), weights)
     parameters = attributed.parameters | {"weigh_by": weigh_by}
     parameters |= {} if weights is None else {"weighted": True}
-    names = forest.feature_names
+    names = attributed.feature_names
     return opened.finished(Importance(scores, names, attributed.method, parameters, error))
 
 

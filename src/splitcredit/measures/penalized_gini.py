@@ -63,6 +63,7 @@ def penalized_gini(
     min_child_inbag: Annotated[int, ">= 0"] | None = None,
     correction: Literal["none", "own", "oob"] | None = None,
     per_row: bool | None = None,
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Importance:
     """Penalized Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).
@@ -73,7 +74,7 @@ def penalized_gini(
 
     Parameters
     ----------
-    model, X, check_additivity
+    model, X, features, check_additivity
         See `splitcredit.oob_attributions`.
     y : (n_train,)
         Class labels, or numbers for a regressor.
@@ -132,7 +133,7 @@ def penalized_gini(
         "per_row": per_row,
     }
     settings = PRESETS[preset] | {k: v for k, v in overrides.items() if v is not None}
-    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    opened = Opened(model, X, of_training=True, features=features).checked(check_additivity)
     found = importances(opened.forest, opened.rows, y, {preset: settings})
     return opened.finished(found[preset])
 

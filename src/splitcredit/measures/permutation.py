@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +12,12 @@ from numpy.typing import ArrayLike
 from splitcredit.measures._calls import checked
 from splitcredit.models.formats import format_of, to_forest, unwrap
 from splitcredit.models.formats.containers import rows_in
+from splitcredit.models.opened import Opened, Transformed
 from splitcredit.models.training import refuse_targets_of_several, targets_of
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
-from splitcredit.rows.names import names_of_columns, row_index
-from splitcredit.rows.tables import check_whole, refuse_container, row_weights
+from splitcredit.rows.names import names_of_columns
+from splitcredit.rows.tables import check_whole, dense, refuse_container, row_weights
 
 REQUIRES = ("score",)
 
@@ -31,6 +33,7 @@ def permutation(
     sample_weight: ArrayLike | None = None,
     max_samples: Annotated[float, "> 0"] = 1.0,
     random_state: Annotated[int, ">= 0"] = 0,
+    features: Literal["columns", "transformed"] = "columns",
     progress: bool | None = None,
 ) -> Importance:
     """Scikit-learn's ``permutation_importance``, to compare with.
@@ -39,7 +42,7 @@ def permutation(
     ----------
     model : fitted estimator, or Forest that averages trees
         An estimator itself predicts, so pipelines are taken, and models that cannot be converted.
-        The features are the columns of X.
+        The features are the columns of X, of a pipeline those that it reads.
     X : array-like or DataFrame (n_samples, n_features)
         Rows that the model was not fitted on, to tell features from noise.
     y : (n_samples,)
@@ -54,6 +57,8 @@ def permutation(
     random_state, max_samples
         As scikit-learn has them: a seed, and the number or share of the rows that are drawn for
         each feature.
+    features : {"columns", "transformed"}
+        Of a pipeline: the columns of X that it reads, or the features that its steps make.
     progress : bool, optional
         See `splitcredit.tree_shap`.
 
@@ -86,6 +91,14 @@ def permutation(
     from sklearn.metrics import check_scoring
 
     check_whole("random_state", random_state)
+    opened, names, rows_of = Opened(model, X, features=features), None, lambda X: X
+    if isinstance(model, Transformed) or (features == "transformed" and opened.steps.pipelines):
+        each = opened.forest.feature_names, [[j] for j in range(opened.forest.n_features)]
+        names, members = opened.columns[:2] if opened.columns else each
+        table, model = dense(opened.rows, opened.forest.absent), opened.inner
+        # Numbers of rows are permuted, and each column has its features from the row of its number.
+        X = np.tile(np.arange(len(table))[:, None], len(names))
+        rows_of = partial(_taken, table, members)
     X = rows_in(X, model)
     refuse_container(X)
     if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
@@ -102,12 +115,12 @@ def permutation(
             "X is no table of columns, which are permuted: pass one, or for a pipeline that begins "
             "with a text or a list the last step, model[-1], and model[:-1].transform(X)"
         )
-    weights = row_weights(sample_weight, np.shape(X)[0], row_index(X))
+    weights = row_weights(sample_weight, np.shape(X)[0], opened.index)
     total = 1 + n_repeats * np.shape(X)[1]
     with progress_bar.bar(total, progress, "scores", "fewer rows or repeats take less") as done:
 
         def counted(_, X, y, **weighted):
-            value = score(model, X, y, **weighted)
+            value = score(model, rows_of(X), y, **weighted)
             value, *others = value.values() if isinstance(value, dict) else [value]
             if others:
                 raise ValueError("an importance is by one score at a time: call it for each")
@@ -124,13 +137,29 @@ def permutation(
             )
         except Exception as refused:  # of the model or the score, whatever it is
             raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
-    names = names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1]))
+    known = list(names or names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1])))
     shown = getattr(scoring, "__name__", None if scoring is None else str(scoring))
     parameters = {"n_repeats": n_repeats, "scoring": shown, "random_state": random_state}
     parameters |= {} if max_samples == 1.0 else {"max_samples": max_samples}
     parameters |= {} if weights is None else {"weighted": True}
     error = result.importances_std / np.sqrt(n_repeats)
-    return Importance(result.importances_mean, tuple(names), "permutation", parameters, error)
+    kept, source = [*range(len(known))], opened.made_of if features == "columns" else None
+    if source and min(source.column) >= 0 and source.groups().keys() <= {*known}:
+        kept = [known.index(name) for name in source.groups()]
+        parameters |= {"features": "columns"}
+    names = tuple(known[k] for k in kept)
+    return Importance(result.importances_mean[kept], names, "permutation", parameters, error[kept])
+
+
+def _taken(table, members, numbers):
+    """Rows that have the features of each column from the row of its number."""
+    taken = table.copy()
+    for k, features in enumerate(members):
+        if hasattr(table, "iloc"):
+            taken.isetitem(features, table.iloc[numbers[:, k], features].set_axis(table.index))
+        else:
+            taken[:, features] = table[numbers[:, k]][:, features]
+    return taken
 
 
 def refuse(model, forest) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from numpy.typing import ArrayLike
 
 from splitcredit.kernels.walks import saabas as kernel
@@ -21,6 +23,7 @@ def saabas(
     *,
     output: str | int = "all",
     dtype: str | type = "float64",
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
@@ -28,7 +31,7 @@ def saabas(
 
     Parameters
     ----------
-    model, X, output, dtype, check_additivity, progress
+    model, X, output, dtype, features, check_additivity, progress
         See `splitcredit.tree_shap`.
 
     Returns
@@ -54,7 +57,7 @@ def saabas(
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
-    parameters = {"output": output}
+    parameters = {"output": output, "features": features}
     return explained("saabas", model, X, parameters, dtype, check_additivity, progress)
 
 

@@ -13,6 +13,7 @@ from splitcredit.kernels.walks import predict
 from splitcredit.kernels.walks import sage as kernel
 from splitcredit.measures._calls import checked
 from splitcredit.measures._coalitions import shapley_values
+from splitcredit.models.by_columns import together
 from splitcredit.models.formats import format_of, unwrap
 from splitcredit.models.formats._nodes import LEAF_VARIANCE
 from splitcredit.models.opened import Opened
@@ -64,6 +65,7 @@ def sage(
     n_permutations: Annotated[int, ">= 2"] | None = None,
     sample_weight: ArrayLike | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
@@ -71,7 +73,7 @@ def sage(
 
     Parameters
     ----------
-    model, check_additivity, progress
+    model, features, check_additivity, progress
         See `splitcredit.tree_shap`.
     X : array-like or DataFrame (n_samples, n_features)
         The rows that the expectations run over.
@@ -143,7 +145,7 @@ def sage(
     >>> bool(sampled.standard_error.max() < 0.03)
     True
     """
-    opened = Opened(model, X, background).checked(check_additivity)
+    opened = Opened(model, X, background, features=features).checked(check_additivity)
     forest, X, background = opened.forest, opened.rows, opened.background
     refuse(opened.inner, forest)
     link = link_of(opened.inner, forest)
@@ -156,7 +158,7 @@ def sage(
     if len(X) == 0:
         raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")
     y = targets_of(forest, y, len(X), classes if link == "probability" else ())
-    weights, p = row_weights(sample_weight, len(X), opened.index), forest.n_features
+    weights = row_weights(sample_weight, len(X), opened.index)
     if weights is not None:  # rows without weight are as none at all
         kept = np.flatnonzero(weights)
         X, y, weights = X[kept], y[kept], row_weights(weights[kept], len(kept))
@@ -165,10 +167,12 @@ def sage(
     else:
         is_sampled = algorithm == "sampled" and imputer == "marginal"
         background = _background(X, weights, is_sampled, random_state)
-    imputed, losses = _losses(forest, X, y, background, loss, imputer, link)
+    forest, rows, drawn = together(forest, opened.columns, X, background)
+    p = forest.n_features
+    imputed, losses = _losses(forest, rows, y, drawn, loss, imputer, link)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
-        values, n_permutations = _exact(imputed, losses, len(X), weights, p, progress), 0
+        values, n_permutations = _exact(imputed, losses, len(rows), weights, p, progress), 0
         error = np.zeros(p)  # of the permutations, as below
     else:
         limit = n_permutations or MOST
@@ -180,17 +184,18 @@ def sage(
         rng = np.random.default_rng(random_state)
         remedy = "fewer rows as background, or a larger threshold, take less"
         with progress_bar.bar(n_permutations, progress, "permutations", remedy) as done:
-            draw = partial(rng.integers, len(X), size=ROUND)
+            draw = partial(rng.integers, len(rows), size=ROUND)
             if weights is not None:
-                draw = partial(rng.choice, len(X), ROUND, p=weights / weights.sum())
+                draw = partial(rng.choice, len(rows), ROUND, p=weights / weights.sum())
             values, error, n_permutations = _sampled(
                 imputed, losses, draw, p, wanted, limit, rng, done
             )
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
     if not np.isfinite(values).all():
         raise ValueError("the losses are too large to be added up: divide the targets first")
-    parameters |= {"n_permutations": int(n_permutations), "n_background": len(background)}
+    parameters |= {"n_permutations": int(n_permutations), "n_background": len(drawn)}
     parameters |= {} if weights is None else {"weighted": True}
+    parameters |= opened.columns.parameters if opened.columns else {}
     return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ def splits(
     model: object,
     *,
     kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
+    features: Literal["columns", "transformed"] = "columns",
 ) -> Importance:
     """Number, gain or cover of the splits of each feature, under the names of XGBoost.
 
@@ -31,6 +33,8 @@ def splits(
         their gains (``"gain"`` of LightGBM), which only fitted models of XGBoost and LightGBM know;
         ``"total_cover"``: the sum of the covers of their nodes. ``"gain"`` and ``"cover"`` are
         these divided by the number of splits, and 0 for features without one.
+    features : {"columns", "transformed"}
+        See `splitcredit.tree_shap`.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def splits(
     array([55.5, 16. , 57.9, 55.1])
     """
     check_choice("kind", kind, KINDS)
-    opened = Opened(model)
+    opened = Opened(model, features=features)
     forest = opened.forest
     inner = np.flatnonzero(forest.feature >= 0)
     feature = forest.feature[inner]
@@ -69,9 +73,11 @@ def splits(
         values *= _targets_of_a_node(forest)
     else:
         values = _total_gain(opened)
+    found = opened.finished(Importance(values, forest.feature_names, "splits", {"kind": kind}))
     if kind in ("gain", "cover"):
-        values = values / np.maximum(counts, 1)
-    return opened.finished(Importance(values, forest.feature_names, "splits", {"kind": kind}))
+        times = opened.finished(Importance(counts, forest.feature_names, "splits")).values
+        found = replace(found, values=found.values / np.maximum(times, 1))
+    return found
 
 
 def _targets_of_a_node(forest):

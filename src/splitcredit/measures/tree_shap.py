@@ -27,6 +27,7 @@ def tree_shap(
     groups: dict | None = None,
     algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
     dtype: str | type = "float64",
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
@@ -43,12 +44,17 @@ def tree_shap(
         All are exact; they differ in time, and "tables" in rounding. ``"auto"`` takes them for
         trees of depth at most 5, and up to 8 for so many rows that they cost less; else ``"rows"``
         for few rows and ``"blocks"`` for more.
-    groups : dict of str to list of str or int, optional
+    groups : dict of str to list of str or int, or "columns", optional
         Features that become known together, by name or index, such as the columns of a one-hot
         encoding: each group is one player of the Shapley value, and so is each feature in none.
         The sum over the features of a group, `Attribution.grouped`, has another value.
+        ``"columns"``: those that the steps of a pipeline made of each column.
     dtype : {"float64", "float32"}
         Type of the values; all work is in float64.
+    features : {"columns", "transformed"}
+        What results of a pipeline are by: the columns of X, with the sum over the features that its
+        steps made of each, or these transformed features. A feature of several columns, or of a
+        step that does not tell, stays by itself; ``parameters["of_no_single_column"]`` names it.
     check_additivity : bool
         Whether a few rows are compared with what the model itself predicts.
     progress : bool, optional
@@ -74,7 +80,7 @@ def tree_shap(
     >>> bool(abs(attribution.totals()[0, 0] - model.predict_proba(X[:1])[0, 0]) < 1e-12)
     True
     """
-    parameters = {"output": output, "algorithm": algorithm, "groups": groups}
+    parameters = {"output": output, "algorithm": algorithm, "groups": groups, "features": features}
     return explained("tree_shap", model, X, parameters, dtype, check_additivity, progress)
 
 

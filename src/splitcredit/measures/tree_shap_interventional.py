@@ -43,6 +43,7 @@ def tree_shap_interventional(
     n_permutations: Annotated[int, ">= 4"] | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
     dtype: str | type = "float64",
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
@@ -50,7 +51,7 @@ def tree_shap_interventional(
 
     Parameters
     ----------
-    model, X, output, dtype, check_additivity, progress
+    model, X, output, dtype, features, check_additivity, progress
         See `splitcredit.tree_shap`.
     background : array-like or DataFrame (n_background, n_features)
         The rows z that unknown features are taken from. The time grows more slowly than their
@@ -109,6 +110,7 @@ def tree_shap_interventional(
         "y": y,
         "n_permutations": n_permutations,
         "random_state": random_state,
+        "features": features,
     }
     method = "tree_shap_interventional"
     return explained(method, model, X, parameters, dtype, check_additivity, progress)

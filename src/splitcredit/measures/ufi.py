@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from numpy.typing import ArrayLike
 
 from splitcredit.measures import penalized_gini
@@ -18,13 +20,14 @@ def ufi(
     X: ArrayLike,
     y: ArrayLike,
     *,
+    features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Importance:
     """Unbiased split improvement of every feature, mean over the trees.
 
     Parameters
     ----------
-    model, X, check_additivity
+    model, X, features, check_additivity
         See `splitcredit.oob_attributions`.
     y : (n_train,)
 
@@ -54,7 +57,7 @@ def ufi(
     >>> splitcredit.ufi(model, X, y).values.round(2)
     array([0.07, 0.  , 0.26, 0.25])
     """
-    opened = Opened(model, X, of_training=True).checked(check_additivity)
+    opened = Opened(model, X, of_training=True, features=features).checked(check_additivity)
     forest = opened.forest
     score = penalized_gini.importances(forest, opened.rows, y, ["ufi"])["ufi"]
     factor = 2.0 if forest.n_outputs == 1 else 1.0

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 from splitcredit.models import _chunks
 from splitcredit.models.forest import Forest
 from splitcredit.models.formats import format_of, own, to_forest, unwrap
-from splitcredit.models.formats._columns import source
+from splitcredit.models.formats._columns import Source, source
 from splitcredit.models.formats._unwrap import Steps
 from splitcredit.models.formats.containers import name_of_offset, offsets, rows_in
 from splitcredit.models.formats.units import in_words
+from splitcredit.rows.feature_groups import Columns, columns_of
 from splitcredit.rows.names import row_index
-from splitcredit.rows.tables import records, refuse_container
+from splitcredit.rows.tables import check_choice, records, refuse_container
+
+
+class Transformed(NamedTuple):
+    """A model of rows that have gone through a pipeline, and the columns of its features."""
+
+    model: object
+    source: Source | None
 
 
 class Opened:
@@ -32,8 +41,11 @@ class Opened:
         has_room=False,
         has_start=False,
         of_training=False,
+        features="columns",
     ):
-        self.model = model
+        check_choice("features", features, ("columns", "transformed"))
+        model, self._source = model if isinstance(model, Transformed) else (model, None)
+        self.model, self.features = model, features
         self.given = None if X is None else records(X, model)
         self.index = row_index(self.given)
         self._background, self._has_room, self._of_training = background, has_room, of_training
@@ -88,9 +100,26 @@ class Opened:
         return in_words(self.units, self.forest)
 
     @property
-    def source(self):
-        """The columns of X that the steps of a pipeline made the features of; None without."""
-        return source(self.steps.pipelines, self.given)
+    def source(self) -> Source | None:
+        """The columns of X that the steps of a pipeline made the features of, with the rows."""
+        return self._source or source(self.steps.pipelines, self.given)
+
+    @property
+    def made_of(self) -> Source | None:
+        """As `source`, without the rows."""
+        return self._source or source(self.steps.pipelines, None)
+
+    @cached_property
+    def columns(self) -> Columns | None:
+        """The columns that results are by; None if they are by features."""
+        told = columns_of(self.forest.feature_names, self.made_of)
+        return told if self.features == "columns" else None
+
+    def by_columns(self, result, source):
+        """A result by features with their source, or by its columns where it tells them."""
+        result = replace(result, source=source)
+        is_told = self.features == "columns" and columns_of(result.feature_names, source)
+        return result.grouped("columns") if is_told else result
 
     def checked(self, is_asked: bool = True) -> Opened:
         """Return the opened model, after `check` unless `is_asked` is False."""
@@ -103,5 +132,5 @@ class Opened:
         own.check(self, offset, piece, of_class)
 
     def finished(self, importance):
-        """An importance that knows which columns a pipeline made its features of."""
-        return replace(importance, source=source(self.steps.pipelines, None))
+        """An importance by the columns of a pipeline, or that knows which they are."""
+        return self.by_columns(importance, self.made_of)

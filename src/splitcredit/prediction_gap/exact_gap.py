@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit.kernels.nodes import outputs_add_up
+from splitcredit.kernels.nodes import outputs_add_up, owners
 from splitcredit.kernels.prediction_gap import exact
 from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
+from splitcredit.models.by_columns import ForestByColumns
 from splitcredit.models.formats import to_forest
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import OutputIndex, chosen_outputs
@@ -18,7 +19,6 @@ from splitcredit.prediction_gap._categories import gaps_of_pairs
 from splitcredit.prediction_gap._tails import tails
 from splitcredit.prediction_gap.perturbations import (
     Empirical,
-    FeatureWise,
     Marginal,
     checked_scale,
     of_features,
@@ -114,22 +114,26 @@ class GapProblem:
 
     def __init__(self, model, perturbation, scale, output):
         self.forest = to_forest(model)
-        self.perturbation = given = of_features(perturbation_of(perturbation), self.forest)
+        is_by_columns = isinstance(self.forest, ForestByColumns)
+        # Noise is added to what the nodes compare, whose owners are the features of the sets.
+        self.noisy = self.forest.transformed if is_by_columns else self.forest
+        self.owner = owners(self.forest)[-self.noisy.n_features :]
+        self.perturbation = given = of_features(perturbation_of(perturbation), self.noisy)
         d, drawn = self.forest.n_features, getattr(given, "rows", np.empty((1, 0)))
         # Prepared rows of a forest with categories have columns beside the features.
         self.by_categories = bool(self.forest.categories) and drawn.shape[1] > d
         if self.by_categories:
-            given = Marginal(np.zeros((1, d)))
+            self.scales = checked_scale(Marginal(np.zeros((1, d))), scale, self.forest)
         else:
-            refuse_special_values(self.forest)
-        self.scales = checked_scale(given, scale, self.forest)
+            refuse_special_values(self.noisy)
+            self.scales = checked_scale(given, scale, self.noisy)
         refuse_huge_values(self.forest)
         self.output = only_output(self.forest, output)
 
     @cached_property
     def gap_forest(self):
         """The trees as the exact gap needs them; see `kernels.prediction_gap.gap_forest`."""
-        return gap_forest(self.forest, self.output)
+        return gap_forest(self.noisy, self.output)
 
     def gaps(self, X, masks, done=None) -> np.ndarray:
         """PG^2 of rows and each of their sets, bool (n_samples or 1, n_sets, n_features)."""
@@ -150,14 +154,20 @@ class GapProblem:
         if self.by_categories:
             drawn = self.perturbation.rows
             return gaps_of_pairs(self.forest, self.output, drawn, X, self.tested)
-        return partial(exact.gaps, self.gap_forest, *self.with_tails(X, wanted))
+        of_sets = partial(exact.gaps, self.gap_forest, *self.with_tails(*self.spread(X, wanted)))
+        return lambda rows, sets, done=None: of_sets(rows, self.spread(X, sets)[1], done)
+
+    def spread(self, X, sets):
+        """Rows, and sets of features, as those of the forest that noise is added to."""
+        return X[:, -len(self.owner) :], np.take(sets, self.owner, axis=1)
 
     @property
     def tested(self) -> np.ndarray:
         """Whether a split that parts values tests each feature, bool (n_features,)."""
         if self.by_categories:
             return tested_features(self.forest)
-        return np.diff(self.gap_forest.first["cut"]) > 0
+        tested = np.diff(self.gap_forest.first["cut"]) > 0
+        return np.bincount(self.owner, tested, self.forest.n_features) > 0
 
     def curve(self, X, rankings, important, done=None) -> np.ndarray:
         """PG^2 of the first 1, 2, ... features of rankings, or of all others; see `gaps`."""
@@ -186,7 +196,7 @@ class GapProblem:
         if self.by_categories:
             bytes_a_row = self.forest.n_nodes
         else:
-            refuse_nan(self.forest, X, wanted)
+            refuse_nan(self.noisy, *self.spread(X, wanted))
             bytes_a_row = 8 * len(self.gap_forest.cuts.lowered)
         bytes_a_row += n_sets * self.forest.n_features
         step = max(1, CHUNK // bytes_a_row)
@@ -194,7 +204,7 @@ class GapProblem:
 
     def with_tails(self, X, wanted) -> tuple[np.ndarray, np.ndarray]:
         """Rows as the model reads them, and the probabilities of `tails`; both in float64."""
-        tail = tails(self.gap_forest.cuts, self.forest, self.perturbation, X, wanted, self.scales)
+        tail = tails(self.gap_forest.cuts, self.noisy, self.perturbation, X, wanted, self.scales)
         return X.astype(self.forest.x_dtype, copy=False).astype(np.float64), tail
 
 
@@ -216,9 +226,6 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     Those meet thresholds, on grids such as tenths, where only the given value decides rightly.
     """
     rows = forest.prepare(X)
-    if isinstance(perturbation, FeatureWise):
-        perturbation = of_features(perturbation, forest)
-        checked_scale(perturbation, 1.0, forest)
     noises = getattr(perturbation, "noises", [perturbation])
     has_atoms = np.array([isinstance(noise, Empirical) for noise in noises])
     if rows.dtype == np.float64 or not has_atoms.any():

@@ -125,7 +125,8 @@ class SampledProblem(GapProblem):
         """Means of the squared gap over the samples; see `GapProblem.gaps`."""
         n_sets, d = masks.shape[1:]
         if not self.by_categories:
-            refuse_nan(self.forest, X, np.broadcast_to(masks.any(axis=1), X.shape))
+            perturbed = np.broadcast_to(masks.any(axis=1), (len(X), d))
+            refuse_nan(self.noisy, *self.spread(X, perturbed))
         # A column of prepared rows that stands for a set of categories moves with its feature.
         owner, out = owners(self.forest), np.zeros((len(X), n_sets))
         for i, x in enumerate(X):
@@ -137,7 +138,8 @@ class SampledProblem(GapProblem):
                     chosen = random.integers(len(self.perturbation.rows), size=(n, d))
                     drawn = self.perturbation.rows[chosen[:, owner], np.arange(len(owner))]
                 else:
-                    drawn = x + self.scales * self.perturbation.draw(random, (n, d))
+                    added = self.scales * self.perturbation.draw(random, (n, len(self.owner)))
+                    drawn = x + np.pad(added, [(0, 0), (len(x) - len(self.owner), 0)])
                 for s, mask in enumerate(masks[i % len(masks)]):
                     moved = self._predictions(np.where(mask[owner], drawn, x)) - own
                     out[i, s] += (moved**2).sum() / self.samples

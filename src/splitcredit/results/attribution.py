@@ -86,7 +86,8 @@ class Attribution(_OfFeatures):
     index : pandas.Index (n_samples,), optional
         Labels of the rows, where they came from a DataFrame.
     data : array or DataFrame (n_samples, n_features), optional
-        The rows as the trees see them, for plots. They are no copy, where `explain` needed none.
+        The rows as the trees see them, for plots; of a pipeline, the columns that it was given.
+        They are no copy, where `explain` needed none.
     source : Source, optional
         Of a pipeline, the rows that were given, and the column that each feature was made of.
     unit : str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,35 +19,64 @@ _NOT_ADDED = {
 
 def of_attribution(attribution, groups):
     """See `Attribution.grouped`."""
+    if isinstance(groups, str) and attribution.parameters.get("features") == groups:
+        return attribution
     _check_added(attribution)
+    names, members, called = parted(attribution.feature_names, attribution.source, groups)
     data = None
-    if isinstance(groups, str):
-        source = _source(attribution, groups)
-        groups = source.groups()
-        data = source.table(groups, attribution.data)
-    names, members = _partition(attribution.feature_names, groups)
+    if called and attribution.data is not None and attribution.source.rows is not None:
+        data = attribution.source.table(names, attribution.data).set_axis(list(names), axis=1)
     shape = (len(attribution.values), len(names), attribution.values.shape[2])
     values = np.empty(shape, attribution.values.dtype)
     for k, features in enumerate(members):
         total = attribution.values[:, features].sum(axis=1, dtype=np.float64)
         values[:, k] = total
-    return replace(attribution, values=values, feature_names=names, data=data, source=None)
+    new = {"data": data, "source": None, "parameters": attribution.parameters | called}
+    return replace(attribution, values=values, feature_names=names, **new)
 
 
-def _source(result, groups):
-    """The columns that the features were made of; ValueError if they are not known."""
-    check_choice("groups", groups, ("columns",))
+class Columns(NamedTuple):
+    """Names of columns, the features that were made of each, and parameters that say so."""
+
+    names: tuple[str, ...]
+    members: list[list[int]]
+    parameters: dict
+
+
+def columns_of(feature_names, source) -> Columns | None:
+    """The columns that features were made of; None if the steps of the pipeline do not tell them.
+
+    A feature that was not made of a single column follows under its own name.
+    """
     # A step may name more or fewer features than it makes.
-    if result.source is None or len(result.source.column) != len(result.feature_names):
+    if source is None or len(source.column) != len(feature_names):
+        return None
+    groups, alone = source.groups(), [j for j, k in enumerate(source.column) if k < 0]
+    left = [str(feature_names[j]) for j in alone]
+    names, members = (*groups, *left), [*groups.values(), *([j] for j in alone)]
+    parameters = {"features": "columns"} | ({"of_no_single_column": left} if left else {})
+    return Columns(names, members, parameters) if len({*names}) == len(names) else None
+
+
+def parted(feature_names, source, groups) -> Columns:
+    """Groups, the features of each, and parameters, if they are the columns of a pipeline."""
+    if not isinstance(groups, str):
+        names, members = _partition(feature_names, groups)
+        return Columns(names, members, {})
+    check_choice("groups", groups, ("columns",))
+    columns = columns_of(feature_names, source)
+    if columns is None:
         raise ValueError(
             "groups='columns' is for results of a pipeline whose steps tell which column each "
             "feature was made of: pass a dict of the features of each group"
         )
-    return result.source
+    return columns
 
 
 def of_importance(importance, groups):
     """See `Importance.grouped`."""
+    if isinstance(groups, str) and importance.parameters.get("features") == groups:
+        return importance
     _check_added(importance)
     absolute = "mean |attribution|" in importance.parameters.values()
     if absolute or importance.parameters.get("weigh_by") == "absolute":
@@ -54,16 +84,14 @@ def of_importance(importance, groups):
             f"these importances by {importance.method} are means of absolute values, which cannot "
             "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
         )
-    if isinstance(groups, str):
-        groups = _source(importance, groups).groups()
-    names, members = _partition(importance.feature_names, groups)
+    names, members, called = parted(importance.feature_names, importance.source, groups)
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
-    no_more = {"standard_error": error, "source": None}
+    new = {"standard_error": error, "source": None, "parameters": importance.parameters | called}
     if importance.refits is not None:
         sums = [importance.refits[:, features].sum(axis=1) for features in members]
-        no_more["refits"] = np.transpose(sums)
-    return replace(importance, values=values, feature_names=names, **no_more)
+        new["refits"] = np.transpose(sums)
+    return replace(importance, values=values, feature_names=names, **new)
 
 
 def players(feature_names, groups):

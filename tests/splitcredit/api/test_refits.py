@@ -78,10 +78,14 @@ def test_a_category_that_a_resample_lacks_counts_0_there():
     encoder = OneHotEncoder(handle_unknown="ignore")
     steps = make_column_transformer((encoder, ["city"]), ("passthrough", ["a"]))
     model = make_pipeline(steps, RandomForestRegressor(9, random_state=0)).fit(table, X["a"])
-    found = importance(model, table, X["a"], "mdi", refits=6)
+    call = partial(importance, model, table, X["a"], "mdi", refits=6)
+    found, by_columns = call(features="transformed"), call()
     lacks = [89 not in rows for rows, _ in drawn(6, seed=0)]
     assert found.feature_names[0] == "city_Bonn" and 0 < sum(lacks) < 6
     assert (found.refits[lacks, 0] == 0).all() and (found.refits[:, 3] > 0).all()
+    assert by_columns.feature_names == ("a", "city")
+    sums = found.refits @ [[0, 1], [0, 1], [0, 1], [1, 0]]
+    np.testing.assert_allclose(by_columns.refits, sums, rtol=0, atol=1e-12)
 
 
 def test_intervals_are_shown_saved_grouped_and_drawn(tmp_path):

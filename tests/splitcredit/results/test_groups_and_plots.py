@@ -198,7 +198,8 @@ def test_rows_of_other_columns_than_those_that_were_explained_are_not_shown():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=["a", "b", "c"])
     steps = ColumnTransformer([("last", "passthrough", ["c", "a"])], remainder="passthrough")
     model = make_pipeline(steps, DecisionTreeRegressor(max_depth=3)).fit(X, X["c"])
-    ours, pairs = splitcredit.explain(model, X), splitcredit.interactions(model, X)
+    by = {"features": "transformed"}
+    ours, pairs = splitcredit.explain(model, X, **by), splitcredit.interactions(model, X, **by)
     assert ours.feature_names == ("c", "a", "b")
     refusal = r"columns \['a', 'b', 'd'\], and \['c', .* pass"
     for show in (lambda rows: ours.plot(X=rows), ours.to_shap, pairs.to_shap):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Source:
         rows, features = self.rows, [j for j, k in enumerate(self.column) if k < 0]
         if hasattr(rows, "iloc"):
             labels = {str(label): k for k, label in enumerate(rows.columns)}
-            rows = rows.iloc[:, [labels[self.names[k]] for k in own]]
+            rows = rows.iloc[:, [labels.get(self.names[k], k) for k in own]]
         else:
             rows = pd.DataFrame(rows[:, own]).infer_objects()
         data = data.iloc[:, features] if hasattr(data, "iloc") else data[:, features]
@@ -68,8 +69,9 @@ def source(pipelines, X) -> Source | None:
     """Where the features come from; None if there are no steps, or these do not tell."""
     import pandas as pd
 
-    if not pipelines or hasattr(X, "toarray"):
+    if not pipelines:
         return None
+    X = X.toarray() if hasattr(X, "toarray") else X
     try:
         first = pipelines[0]
         given = getattr(first, "feature_names_in_", None)
@@ -97,6 +99,11 @@ def _made_of(step, names):
         return _through(
             [part for _, part in step.steps if part not in (None, "passthrough")], names
         )
+    if hasattr(step, "transformer_list"):  # of a FeatureUnion
+        every = range(len(names))
+        parts = (part for _, part in step.transformer_list if part != "drop")
+        columns = (every if part == "passthrough" else _made_of(part, names)[1] for part in parts)
+        return list(step.get_feature_names_out(names)), list(chain(*columns))
     if hasattr(step, "output_indices_"):  # of a ColumnTransformer
         column = _of_blocks(step, names)
         try:
@@ -105,10 +112,14 @@ def _made_of(step, names):
             made = [f"x{j}" for j in range(len(column))]
         return made, column
     made = list(step.get_feature_names_out(names))
+    if len(set(made)) < len(made) and not any(hasattr(step, name) for name in _BY_COLUMN):
+        raise ValueError("names that several features have tell nothing")
     if len(names) == 1:
         return made, [0] * len(made)
     if made == list(names):
         return made, list(range(len(names)))
+    if hasattr(step, "powers_"):  # of PolynomialFeatures, whose other terms are of several columns
+        return made, [int(own.argmax()) if (own > 0).sum() == 1 else -1 for own in step.powers_]
     by_step = _named_by_step(step)
     made_of = [
         str(by_step.get(name, name.removeprefix("missingindicator_"))) for name in map(str, made)

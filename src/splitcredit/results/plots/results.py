@@ -127,6 +127,7 @@ def _panels(n_panels, n_features):
 def of_attribution(attribution, ax, output, top, X, kind, row, feature):
     """See `Attribution.plot`."""
     n, p, _ = attribution.values.shape
+    X = _read_columns(attribution, X)
     if X is not None and np.shape(X) != (n, p):
         raise ValueError(
             f"X has shape {np.shape(X)}, and {(n, p)} was explained: pass the same rows, as the "
@@ -183,10 +184,17 @@ def imported_shap():
     return drawing.imported("shap", "a shap.Explanation needs")
 
 
+def _read_columns(result, X):
+    """Of a table with other columns beside, such as those that no step reads, the explained."""
+    names = list(result.feature_names)
+    return X[names] if hasattr(X, "iloc") and {*names} <= {*X} else X
+
+
 def explanation(result, X):
     """See `Attribution.to_shap` and `Interactions.to_shap`."""
     shap = imported_shap()
     values, n_outputs = result.values, result.values.shape[-1]
+    X = _read_columns(result, X)
     shape, given = (len(values), len(result.feature_names)), np.shape(X)
     if X is not None and given != shape:
         raise ValueError(f"X has shape {given}, and {shape} was explained: pass the same rows")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -159,6 +159,7 @@ def compare(
     X_test: ArrayLike | None = None,
     y_test: ArrayLike | None = None,
     *,
+    features: Literal["columns", "transformed"] = "columns",
     sample_weight: ArrayLike | None = None,
     sample_weight_test: ArrayLike | None = None,
     progress: bool | None = None,
@@ -169,7 +170,7 @@ def compare(
     Parameters
     ----------
     model : fitted model, Forest or path
-        See `splitcredit.explain`. Of a pipeline the features are those that the trees see.
+        See `splitcredit.explain`.
     X, y : array-like or DataFrame (n_samples, n_features), and (n_samples,)
         The training rows in their order, for measures by out-of-bag rows. Any other rows will do
         for the rest.
@@ -179,7 +180,7 @@ def compare(
         Weights of the rows of X and of X_test, see `splitcredit.importance`. They count in means of
         attributions, with their standard errors, in permutation and in SAGE. Measures of the
         fitted model and of what its trees drew take no weights, and are as without them.
-    progress : bool, optional
+    features, progress
         See `splitcredit.explain`.
     random_state : int
         Seed of all draws of rows and permutations.
@@ -209,8 +210,8 @@ def compare(
     >>> comparison.agreement().loc["mdi", "saabas"].round(1)
     np.float64(1.0)
     """
-    given = {"sample_weight": sample_weight, "sample_weight_test": sample_weight_test}
-    subject = Subject(model, X, y, X_test, y_test, random_state, **given)
+    weights = sample_weight, sample_weight_test
+    subject = Subject(model, X, y, X_test, y_test, random_state, features, weights)
     with progress_bar.bar(len(MEASURES), progress, "measures") as done:
         return compared(subject, done=done)
 
@@ -232,7 +233,7 @@ def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Co
         if "importance" not in method.functions:
             takers = ", ".join(method.functions)
             reasons[method.name] = f"it orders the features of single rows, for {takers}"
-    return Comparison(importances, reasons, subject.names, tuple(subject.notes))
+    return Comparison(importances, reasons, subject.measured_names, tuple(subject.notes))
 
 
 def measured(subject: Subject, name: str) -> Importance:
@@ -251,12 +252,12 @@ def measured(subject: Subject, name: str) -> Importance:
     elif measure.method == "air":
         found = _air(subject)
     elif measure.over == "trees" and subject.is_averaged:
-        found = _by_trees(subject.forest, measure, {})
+        found = _by_trees(subject, subject.forest, measure, {})
     else:
         model = subject.inner if "kind" in measure.parameters else subject.forest
-        found = importance(model, method=measure.call())
+        found = importance(subject.by_columns(model), method=measure.call())
     error = np.where(found.standard_error > 0, found.standard_error, np.nan)
-    return Importance(found.values, subject.names, name, found.parameters, error)
+    return Importance(found.values, subject.measured_names, name, found.parameters, error)
 
 
 def _of_rows(subject, measure):
@@ -264,9 +265,10 @@ def _of_rows(subject, measure):
     (rows, *_, weights), trees = subject.sample(EXPLAINED, 2), subject.some_trees()
     needs_more = "background" in measure.needs
     more = {"background": subject.background(BACKGROUND)} if needs_more else {}
+    trees = subject.by_columns(trees)
     pieces = explain_chunks(trees, rows, measure.call("explain", **more), progress=False)
     sums = np.concatenate([np.abs(piece.values).sum(axis=2) for piece in pieces])
-    return _mean(sums, subject.names, measure, weights)
+    return _mean(sums, subject.measured_names, measure, weights)
 
 
 def _mean(sums, names, measure, weights):
@@ -280,9 +282,9 @@ def _of_training_rows(subject, measure):
     if measure.method == "mda":
         trees = subject.training_trees(TRIPLES // p, 4)
         more = {"random_state": subject.seed, "progress": False}
-        return importance(trees, method="mda", **data, **more)
+        return importance(subject.by_columns(trees), method="mda", **data, **more)
     if measure.method != "oob_attributions":
-        return _by_trees(subject.training_trees(), measure, data)
+        return _by_trees(subject, subject.training_trees(), measure, data)
     size = n * p * subject.forest.n_outputs
     if size > KEPT:
         raise ValueError(
@@ -291,21 +293,23 @@ def _of_training_rows(subject, measure):
         )
     trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":
-        return _by_trees(trees, measure, data | {"sample_weight": subject.weights})
-    values = measure.call("explain", progress=False)(trees, subject.table).values
-    return _mean(np.abs(values).sum(axis=2), subject.names, measure, subject.weights)
+        return _by_trees(subject, trees, measure, data | {"sample_weight": subject.weights})
+    values = measure.call("explain", progress=False)(
+        subject.by_columns(trees), subject.table
+    ).values
+    return _mean(np.abs(values).sum(axis=2), subject.measured_names, measure, subject.weights)
 
 
-def _by_trees(forest, measure, data):
+def _by_trees(subject, forest, measure, data):
     """A mean over trees, with the standard error over groups of them."""
     n_groups = min(GROUPS, forest.n_trees) if forest.n_trees > 3 else 1
     ends = np.linspace(0, forest.n_trees, n_groups + 1).astype(int)
     of_method = partial(importance, method=measure.call(), **data)
-    groups = [part(forest, a, b) for a, b in pairwise(ends)]
+    groups = [subject.by_columns(part(forest, a, b)) for a, b in pairwise(ends)]
     values = np.array([of_method(group).values for group in groups])
     mean = np.average(values, axis=0, weights=np.diff(ends))
     error = values.std(axis=0, ddof=1) / np.sqrt(n_groups) if n_groups > 1 else None
-    return Importance(mean, forest.feature_names, measure.method, {**measure.parameters}, error)
+    return Importance(mean, subject.measured_names, measure.method, {**measure.parameters}, error)
 
 
 def _of_scores(subject, measure):
@@ -324,7 +328,7 @@ def _of_scores(subject, measure):
         more |= {"background": subject.background(BACKGROUND), "progress": False}
     rows = subject.forest.in_order(table)
     of_method = _methods.call(measure.method, "importance", **more)
-    return importance(model, rows, y, of_method, sample_weight=weights)
+    return importance(subject.by_columns(model), rows, y, of_method, sample_weight=weights)
 
 
 def _air(subject):
@@ -336,4 +340,4 @@ def _air(subject):
         subject.note(f"AIR and copies of the model are fitted on {len(y)} rows.")
     _, y = np.unique(y, return_inverse=True) if subject.classes else (None, y)
     copy, numbers = unfitted_copy(inner, subject.seed), subject.numbers(table)
-    return importance(copy, numbers, y, "air", random_state=subject.seed)
+    return importance(subject.by_columns(copy), numbers, y, "air", random_state=subject.seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -125,6 +125,7 @@ def audit(
     X_test: ArrayLike | None = None,
     y_test: ArrayLike | None = None,
     *,
+    features: Literal["columns", "transformed"] = "columns",
     sample_weight: ArrayLike | None = None,
     sample_weight_test: ArrayLike | None = None,
     progress: bool | None = None,
@@ -137,7 +138,7 @@ def audit(
     model : fitted model, Forest or path
         See `splitcredit.explain`. Copies of an estimator, also at the end of a pipeline, are fitted
         beside noise. A Booster cannot be fitted anew; the page then says what is missing.
-    X, y, X_test, y_test, progress
+    X, y, X_test, y_test, features, progress
         See `splitcredit.compare`.
     sample_weight, sample_weight_test : (n_samples,), optional
         Weights of the rows of X and of X_test, in the sections ``"model"`` and ``"measures"``. All
@@ -173,8 +174,8 @@ def audit(
         raise TypeError("an audit needs the targets of the rows: pass y")
     n_steps = len(MEASURES) + copies.FITS + 1 + 6
     with progress_bar.bar(n_steps, progress, "steps") as done:
-        given = {"sample_weight": sample_weight, "sample_weight_test": sample_weight_test}
-        subject = Subject(model, X, y, X_test, y_test, random_state, **given)
+        weights = sample_weight, sample_weight_test
+        subject = Subject(model, X, y, X_test, y_test, random_state, features, weights)
         comparison = compared(subject, done=done)
         of_copies = copies.fitted(subject, done)
         found, beats = sections.model(subject, of_copies)
@@ -189,6 +190,8 @@ def audit(
         done(1)
         all_sections.append(sections.recommended(subject, comparison, beats))
         done(2)
+    if comparison.feature_names != subject.names:
+        subject.note("Noise, numbers of values and like features are of the transformed features.")
     return Audit(tuple(all_sections), comparison, beats, tuple(subject.notes))
 
 

@@ -252,11 +252,12 @@ def values(copies) -> Section:
 
 def faithful(subject, comparison) -> Section:
     """PGI^2 of every order, as a share of that of the best or the greedy order."""
-    forest, notes, p = subject.forest, [], subject.forest.n_features
+    forest, notes, p = subject.forest, [], len(comparison.feature_names)
     leaves = np.cumsum(forest.feature < 0)[forest.tree_offsets[1:] - 1]
-    most = OF_LABELS if forest.categories else LEAVES
+    of_labels = forest.categories or p < forest.n_features
+    most = OF_LABELS if of_labels else LEAVES
     n_trees = max(1, int(np.searchsorted(leaves, most, side="right")))
-    if (subject.is_averaged or forest.categories) and n_trees < forest.n_trees:
+    if (subject.is_averaged or of_labels) and n_trees < forest.n_trees:
         notes.append(f"Exact gaps of all {forest.n_trees} trees take long: first {n_trees} taken.")
         forest, leaves = part(forest, 0, n_trees), leaves[:n_trees]
     drawn = subject.sample(EXPLAINED, 30)[0]
@@ -272,12 +273,13 @@ def faithful(subject, comparison) -> Section:
     orders["a random order"] = np.array([subject.rng(31).permutation(p)] * len_of(rows))
     reached = {}
     try:
-        whole = {"top": p} if best == "pg2_greedy" else {}
-        ranked = rank(forest, rows, best, background=drawn, progress=False, **whole)
+        whole: dict[str, Any] = {"top": p} if best == "pg2_greedy" else {}
+        trees = subject.by_columns(forest)
+        ranked = rank(trees, rows, best, background=drawn, progress=False, **whole)
         largest = np.mean(np.asarray(ranked.gaps), axis=1)
         for name, order in orders.items():
             if name.partition(" ")[0] not in comparison.not_applicable:
-                reached[name] = faithfulness(forest, rows, order, background=drawn, progress=False)
+                reached[name] = faithfulness(trees, rows, order, background=drawn, progress=False)
     except (TypeError, ValueError) as error:
         return _none("faithful", str(error).partition("\n")[0])
     if largest.mean() == 0:

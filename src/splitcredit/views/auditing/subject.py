@@ -16,7 +16,7 @@ from splitcredit.models import _chunks
 from splitcredit.models.forest import Forest, part
 from splitcredit.models.formats import are_targets, format_of
 from splitcredit.models.formats.containers import rows_in
-from splitcredit.models.opened import Opened
+from splitcredit.models.opened import Opened, Transformed
 from splitcredit.models.training import checked_training_data, refuse_without_oob, targets_of
 from splitcredit.rows.names import row_index
 from splitcredit.rows.tables import row_weights, rows_at
@@ -34,11 +34,12 @@ Z = 1.96
 class Subject:
     """What is audited: the forest, and rows as its trees see them."""
 
-    def __init__(
-        self, model, X, y, X_test, y_test, seed, *, sample_weight=None, sample_weight_test=None
-    ):
-        opened = Opened(model)
+    def __init__(self, model, X, y, X_test, y_test, seed, features="columns", weights=(None, None)):
+        weights, test_weights = weights
+        opened = Opened(model, features=features)
+        self._made_of = None if opened.columns is None else opened.made_of
         self.forest: Forest = opened.forest
+        self.measured_names = opened.columns.names if opened.columns else self.names
         self.inner: Any = opened.inner
         self.steps, self.format = opened.steps, opened.format
         self.seed = seed
@@ -50,7 +51,7 @@ class Subject:
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
             self.classes = (other, *self.forest.output_names)
-        of_rows = X, y, sample_weight
+        of_rows = X, y, weights
         self.table, self.y, self.weights = self._table(*of_rows, "X", self._keeps_all(X))
         self.codes = self.codes_of(self.y)
         self.why_not_bagged = self._why_not_bagged()
@@ -59,9 +60,9 @@ class Subject:
             raise TypeError("X_test has no targets: pass y_test")
         self.test, self.test_y, self.test_weights = self.table, self.y, self.weights
         if self.has_test:
-            if sample_weight is not None and sample_weight_test is None:
+            if weights is not None and test_weights is None:
                 raise TypeError("X_test has no weights: pass sample_weight_test")
-            of_test = self._table(X_test, y_test, sample_weight_test, "X_test", False)
+            of_test = self._table(X_test, y_test, test_weights, "X_test", False)
             self.test, self.test_y, self.test_weights = of_test
         if self.weights is not None or self.test_weights is not None:
             self.note(
@@ -76,6 +77,10 @@ class Subject:
     def names(self):
         """Names of the features as the trees see them."""
         return self.forest.feature_names
+
+    def by_columns(self, model):
+        """A model of rows as the trees see them, whose results are by the columns of a pipeline."""
+        return Transformed(model, self._made_of) if self._made_of else model
 
     @property
     def is_averaged(self) -> bool:
