@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+from scipy.stats import spearmanr
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import twins
@@ -181,6 +182,34 @@ def loss_increases(forest, X, y, permutations, columns=None) -> np.ndarray:
             permuted[:, features] = permuted[orders[j]][:, features]
             increases[t, j] = _loss(tree, permuted, y[oob_rows]) - before
     return increases
+
+
+def orders_within_cells(forest, X, permutations, threshold, columns=None):
+    """Orders of Strobl et al. (2008): rows of a cell get its rows' values in the order drawn."""
+    columns = columns or [[j] for j in range(forest.n_features)]
+    used, ranked = {*forest.feature[forest.feature >= 0].tolist()}, np.nan_to_num(X, nan=np.inf)
+
+    def rho(one, other):
+        pairs = [(a, b) for a in one for b in other if {a, b} <= used]
+        return max((abs(spearmanr(*ranked[:, pair].T).statistic) for pair in pairs), default=0)
+
+    def of_tree(t, n):
+        tree = list(trees(forest))[t]
+        oob_rows, drawn = X[tree.inbag[0] == 0], permutations(t, n)
+        orders, split_on = drawn.copy(), tree.feature[tree.feature >= 0]
+        for j, own in enumerate(columns):
+            if not np.isin(own, split_on).any():
+                continue  # the order is of no effect
+            others = [k for k in range(len(columns)) if k != j and rho(own, columns[k]) > threshold]
+            cuts = [(f, tree.threshold[tree.feature == f]) for k in others for f in columns[k]]
+            cells = [tuple("missing" if np.isnan(x[f]) else sum(float(x[f]) > c for c in at)
+                           for f, at in cuts if len(at)) for x in oob_rows]  # fmt: skip
+            for cell in set(cells):
+                members = [a for a in range(n) if cells[a] == cell]
+                orders[j, members] = [a for a in drawn[j] if cells[a] == cell]
+        return orders
+
+    return of_tree
 
 
 def _loss(tree, X, y):

@@ -46,8 +46,8 @@ _HOME = {
 
 # Each measure has a function of its name.
 _MEASURES = """
-    air local_mdi mda mdi mdi_oob oob_attributions penalized_gini permutation saabas sage splits
-    tree_shap tree_shap_interventional ufi
+    air conditional_permutation local_mdi mda mdi mdi_oob oob_attributions penalized_gini
+    permutation saabas sage splits tree_shap tree_shap_interventional ufi
 """.split()
 _HOME |= {name: f"splitcredit.measures.{name}" for name in _MEASURES}
 _HOME["oob_importance"] = "splitcredit.measures.oob_attributions"

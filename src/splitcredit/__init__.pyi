@@ -10,6 +10,9 @@ from splitcredit.api.interactions import Interactions as Interactions
 from splitcredit.api.interactions import interactions as interactions
 from splitcredit.api.partial_dependence import partial_dependence as partial_dependence
 from splitcredit.measures.air import air as air
+from splitcredit.measures.conditional_permutation import (
+    conditional_permutation as conditional_permutation,
+)
 from splitcredit.measures.local_mdi import local_mdi as local_mdi
 from splitcredit.measures.mda import mda as mda
 from splitcredit.measures.mdi import mdi as mdi

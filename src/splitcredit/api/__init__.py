@@ -39,7 +39,7 @@ Explaining = Literal[
 Measuring = (
     Explaining
     | Literal["mdi", "mdi_oob", "ufi", "penalized_gini", "air", "mda"]
-    | Literal["permutation", "sage", "splits"]
+    | Literal["permutation", "conditional_permutation", "sage", "splits"]
 )
 
 

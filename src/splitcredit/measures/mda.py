@@ -78,21 +78,28 @@ def mda(
     """
     check_whole("random_state", random_state)
     opened = Opened(model, X, of_training=True, features=features).checked(check_additivity)
+    parameters = {"scaled": bool(scaled), "random_state": int(random_state)}
+    return permuted(opened, y, parameters, progress)
+
+
+def permuted(opened, y, parameters, progress, method="mda", within=None) -> Importance:
+    """Measure by `permutations`, or what `within(forest, rows, permutations)` makes of them."""
     forest, X = opened.forest, opened.rows
     rows, y = checked_training_data(forest, X, y)
     refuse_without_oob(forest)
     forest, rows = together(forest, opened.columns, rows)
-    orders = permutations(forest.n_features, random_state)
+    orders = permutations(forest.n_features, parameters["random_state"])
+    if within is not None:
+        orders = within(forest, rows, orders)
     remedy = "fewer trees take less"
     with progress_bar.bar(forest.n_trees, progress, "trees", remedy) as done:
         increases = kernel.loss_increases(forest, rows, y, orders, done)
     measured = increases[~np.isnan(increases).any(axis=1)]
     values, error = measured.mean(axis=0), measured.std(axis=0) / np.sqrt(len(measured))
-    if scaled:
+    if parameters.get("scaled"):
         values, error = values / np.where(error > 0, error, 1.0), None
-    parameters = {"scaled": bool(scaled), "random_state": int(random_state)}
     parameters |= opened.columns.parameters if opened.columns else {}
-    return opened.finished(Importance(values, forest.feature_names, "mda", parameters, error))
+    return opened.finished(Importance(values, forest.feature_names, method, parameters, error))
 
 
 def permutations(n_features: int, random_state: int):

@@ -414,8 +414,8 @@ class Importance(_OfFeatures):
 
         Sums are right for measures that add up what the splits on a feature do (``mdi``,
         ``mdi_oob``, ``ufi``, ``penalized_gini``, ``air``) or that divide a total (``sage``). They
-        are refused for ``mda``, which permutes one feature at a time, and for mean absolute
-        attributions: group the `Attribution` instead.
+        are refused for ``mda`` and ``conditional_permutation``, which permute one feature at a
+        time, and for mean absolute attributions: group the `Attribution` instead.
 
         Parameters
         ----------

@@ -15,6 +15,7 @@ _NOT_ADDED = {
     "pg2_greedy": "they are places in a ranking",
     "mda": "it permutes one feature at a time; permuting several together has another effect",
 }
+_NOT_ADDED["conditional_permutation"] = _NOT_ADDED["mda"]
 
 
 def of_attribution(attribution, groups):

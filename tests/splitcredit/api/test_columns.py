@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 import splitcredit
 from splitcredit.measures.mda import permutations
 from splitcredit.models.opened import Opened
-from twins_oob import loss_increases
+from twins_oob import loss_increases, orders_within_cells
 from twins_sage import sage_of
 
 RANDOM = np.random.default_rng(0)
@@ -103,6 +103,10 @@ def test_measures_that_perturb_take_all_features_of_a_column_together(pipeline):
     features = [np.flatnonzero(own) for own in of_column.T]
     twin = loss_increases(forest, table, target, permutations(p, 0), features).mean(axis=0)
     np.testing.assert_allclose(splitcredit.mda(model, X, y).values, twin, atol=1e-12)
+    orders = orders_within_cells(forest, table, permutations(p, 0), 0.2, features)
+    twin = loss_increases(forest, table, target, orders, features).mean(axis=0)
+    found = splitcredit.conditional_permutation(model, X, y).values
+    np.testing.assert_allclose(found, twin, atol=1e-12)
 
 
 @pytest.mark.parametrize("features", ["columns", "transformed"])

@@ -117,6 +117,7 @@ NOISE = {"noise": of("normal", "laplace", "uniform", "marginal", None), "backgro
 NOISE |= {"scale": of(0.3, [0.1, 0.2, 0.3], "0.3std", None)}
 ROWWISE = ("tree_shap", "saabas", "local_mdi", "tree_shap_interventional", "oob_attributions")
 GLOBAL = ("mdi", "tree_shap", "mdi_oob", "ufi", "mda", "permutation", "sage", "penalized_gini")
+GLOBAL += ("conditional_permutation",)
 # Function -> its arguments, each drawn in a quarter of the calls unless it is needed.
 CALLS = {
     "explain": {"method": of(*ROWWISE), "output": OUTPUT, "background": BACKGROUND, "y": Y}

@@ -88,7 +88,8 @@ def test_what_serves_which_model():
         name: {m for m, why in splitcredit.methods(MODELS[name]()).why_not.items() if why is None}
         for name in ("forest", "without bootstrap", "lightgbm", "one against all", "Booster")
     }
-    bags = {"ufi", "mda", "mdi_oob", "penalized_gini", "oob_attributions"}
+    bags = {"ufi", "mda", "conditional_permutation", "mdi_oob", "penalized_gini"}
+    bags.add("oob_attributions")
     everything = {m.name for m in splitcredit.methods()}
     assert served["forest"] == everything
     assert served["without bootstrap"] == served["lightgbm"] == everything - bags

@@ -28,6 +28,7 @@ NEED_TRAINING_DATA = [
     splitcredit.ufi,
     splitcredit.mdi_oob,
     splitcredit.mda,
+    splitcredit.conditional_permutation,
     splitcredit.oob_importance,
 ]
 

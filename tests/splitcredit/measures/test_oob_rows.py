@@ -1,5 +1,6 @@
-"""Attributions of rows by trees they were in or out of the bag of (CFC, SHAP), MDA; and AIR."""
+"""Attributions of rows by trees they were in or out of the bag of, permutations; and AIR."""
 
+import warnings
 from dataclasses import replace
 
 import lightgbm
@@ -18,12 +19,14 @@ from sklearn.ensemble import (
 import splitcredit
 import twins
 import twins_oob
-from forests import fitted, whole_numbers
+from forests import fitted, grow, leaf, split, whole_numbers
 from splitcredit import air, explain, mda, mdi_oob, oob_importance, penalized_gini, to_forest, ufi
+from splitcredit.measures.conditional_permutation import orders_within_cells
 from splitcredit.measures.mda import permutations
 from twins_oob import case
 from twins_tree_shap import tree_shap_by_sizes
 
+conditional_permutation = splitcredit.conditional_permutation
 METHODS = {"saabas": twins.saabas, "tree_shap": tree_shap_by_sizes}
 
 
@@ -108,6 +111,61 @@ def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
     assert not np.array_equal(orders(0, 50), orders(1, 50))
     assert (np.sort(orders(0, 50), axis=1) == np.arange(50)).all()
     assert (orders(0, 50) != np.arange(50)).any(axis=1).all()
+
+
+@pytest.mark.parametrize("name", [*CASES, "NaN"])
+def test_conditional_orders_and_values_equal_the_twin(name):
+    """Red if a value on a split point, or a missing one, is in another cell."""
+    model, X, y = fitted("forest, NaN")
+    forest, X, y = case(name) if name in CASES else (to_forest(model, X), X, y)
+    rows, drawn = forest.prepare(X), permutations(forest.n_features, 3)
+    twin = twins_oob.orders_within_cells(forest, rows, drawn, 0.1)
+    orders = orders_within_cells(forest, rows, drawn, 0.1, {})
+    for t, n in enumerate((forest.inbag == 0).sum(axis=1)):
+        assert np.array_equal(orders(t, n), twin(t, n))
+        assert n == 0 or (orders(t, n) != drawn(t, n)).any()
+    expected = np.nanmean(twins_oob.loss_increases(forest, X, y, twin), axis=0)
+    found = conditional_permutation(forest, X, y, threshold=0.1, random_state=3)
+    assert twins.largest_error(found.values, expected) <= twins.ROUNDING
+
+
+def test_conditional_permutation_by_hand(monkeypatch):
+    """Out-of-bag rows are (0, 0), (1, 0), (0, 1), (1, 1), predicted without error as 0, 1, 0, 3.
+
+    All orders are 3, 2, 0, 1. The cells of x0 are rows 0, 1 and 2, 3. The first two are drawn in
+    their order and stay; the last two swap: 3 for 0 and 0 for 3, errors 0, 0, 9, 9, mean 4.5. The
+    cells of x1 are rows 0, 2 and 1, 3, and both swap: errors 0, 4, 0, 4, mean 2. Without cells x0
+    becomes 1, 0, 0, 1: errors 1, 1, 0, 0. The correlation of all rows is 4 / sqrt(240) = .258.
+    """
+    tree = split(0, 0.5, leaf(0.0, 2), split(1, 0.5, leaf(1.0), leaf(3.0)))
+    forest = grow([tree], 2, criterion="squared_error", inbag=[[0, 0, 0, 0, 1, 1, 1, 1]])
+    X = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [0, 0], [0, 0], [1, 0], [1, 1]], float)
+    y, orders = [0, 1, 0, 3, 0, 0, 1, 3], np.array([[3, 2, 0, 1]] * 2)
+    monkeypatch.setattr("splitcredit.measures.mda.permutations", lambda *_: lambda *_: orders + 0)
+    assert conditional_permutation(forest, X, y, threshold=0.25).values.tolist() == [4.5, 2.0]
+    assert conditional_permutation(forest, X, y, threshold=0.26).values.tolist() == [0.5, 2.0]
+
+
+def test_a_feature_that_only_copies_another_one_loses_its_credit():
+    """Red if cells are not by the other feature. Where nothing is correlated, MDA is the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3))
+    X[:, 1] = X[:, 0] + 0.5 * X[:, 1]
+    y = X[:, 0] + 0.3 * rng.normal(size=1000)
+    model = RandomForestRegressor(50, min_samples_leaf=10, max_features=1, random_state=0).fit(X, y)
+    with warnings.catch_warnings(action="error"):
+        cause, copy, noise = conditional_permutation(model, X, y).values
+    marginal = mda(model, X, y).values
+    assert marginal[1] > 0.35 * marginal[0]  # over seeds .45 to .55, below .03 to .05, .06 to .08
+    assert copy < 0.15 * marginal[1] and copy < 0.2 * cause and abs(noise) < 0.1 * cause
+    X = np.c_[X, X[:, 0], np.exp(X[:, 1])]
+    model = RandomForestRegressor(20, max_features=1, random_state=0).fit(X, y)
+    found = conditional_permutation(model, X, y, threshold=1)
+    assert found.values.tobytes() == mda(model, X, y).values.tobytes()
+    with pytest.warns(UserWarning, match="alone in their cells for 4 features, such as 'x0',"):
+        conditional_permutation(model, X, y)
+    with pytest.raises(ValueError, match=r"threshold=1\.5: expected a number from 0 to 1"):
+        conditional_permutation(model, X, y, threshold=1.5)
 
 
 def test_without_any_out_of_bag_row_only_in_bag_rows_are_measured():

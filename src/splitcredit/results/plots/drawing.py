@@ -18,7 +18,7 @@ ADD_UP = ("tree_shap", "tree_shap_interventional", "saabas")
 _UNITS = {
     **dict.fromkeys(("mdi", "mdi_oob", "ufi", "local_mdi"), "decrease of impurity"),
     **dict.fromkeys(("air", "penalized_gini"), "decrease of impurity"),
-    "mda": "increase of the error",
+    **dict.fromkeys(("mda", "conditional_permutation"), "increase of the error"),
     "permutation": "decrease of the score",
     "sage": "decrease of the loss",
 }
