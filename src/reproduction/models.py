@@ -14,6 +14,8 @@ ESTIMATORS = {
     "DecisionTreeRegressor": "sklearn.tree",
     "ExtraTreesClassifier": "sklearn.ensemble",
     "ExtraTreesRegressor": "sklearn.ensemble",
+    "HistGradientBoostingClassifier": "sklearn.ensemble",
+    "HistGradientBoostingRegressor": "sklearn.ensemble",
     "RandomForestClassifier": "sklearn.ensemble",
     "RandomForestRegressor": "sklearn.ensemble",
     "XGBClassifier": "xgboost",
@@ -125,7 +127,7 @@ REQUIREMENTS = {
 def offers(model: dict) -> set[str]:
     """Words of `REQUIREMENTS` that the recipe of a model meets."""
     name, is_one_model = model["estimator"], not model.get("folds")
-    boosted = name.startswith(("XGB", "LGBM"))
+    boosted = name.startswith(("XGB", "LGBM", "Hist"))
     is_bagged = model.get("bootstrap", name.startswith("RandomForest"))
     meets = {
         "bootstrap": is_one_model and is_bagged,

@@ -5,8 +5,7 @@ Those of scikit-learn are functions of one file.
 A loader that draws rows takes ``random_state``; the others are the same for every repeat. The file
 of a real data set is declared as ``TABLE``, or by a function ``files`` of the parameters of
 ``load``. What can be checked before the first job is checked by a function ``check`` of these
-parameters, whose ValueError begins with the name of one. Parameters that the seed does not depend
-on are declared as ``NOT_SEEDED``.
+parameters, whose ValueError begins with the name of one.
 
 Every recipe also takes ``outcome``: see `OUTCOMES`.
 """
@@ -36,6 +35,9 @@ class Dataset:
     class_names: tuple[str, ...] = ()
     # Of drawn data: the features that y depends on. Empty if there are none, or nobody knows.
     relevant: tuple[int, ...] = ()
+    # Of simulated outcomes, by feature: see `simulated_response`.
+    roles: tuple[str, ...] = ()
+    association: tuple[float, ...] = ()
     # Models are fitted on so many rows, the first, and the others are explained; else all are both.
     n_training: int | None = None
 
@@ -61,13 +63,15 @@ class Dataset:
             "feature_names": np.array(self.feature_names, dtype=str),
             "class_names": np.array(self.class_names, dtype=str),
             "relevant": np.array(self.relevant, dtype=np.int64),
+            "roles": np.array(self.roles, dtype=str),
+            "association": np.array(self.association, dtype=np.float64),
             "n_training": np.array(-1 if self.n_training is None else self.n_training),
         }
 
     @classmethod
     def from_arrays(cls, arrays) -> "Dataset":
         """Inverse of `to_arrays`."""
-        names = ("feature_names", "class_names", "relevant")
+        names = ("feature_names", "class_names", "relevant", "roles", "association")
         fields = {name: tuple(arrays[name].tolist()) for name in names}
         n_training = int(arrays["n_training"])
         fields["n_training"] = None if n_training < 0 else n_training
@@ -108,8 +112,6 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
     recipe = {k: v for k, v in recipe.items() if k != "outcome"}
     parameters = {k: v for k, v in recipe.items() if k != "dataset"}
     load = loader(recipe["dataset"])
-    not_seeded = getattr(inspect.getmodule(load), "NOT_SEEDED", ())
-    recipe = {k: v for k, v in recipe.items() if k not in not_seeded}
     if "random_state" in inspect.signature(load).parameters:
         parameters["random_state"] = seeds.derive(recipe, repeat, "data")
     try:

@@ -13,7 +13,7 @@ import numpy as np
 
 from reproduction import datasets
 from reproduction.datasets import Dataset, _tables
-from reproduction.parameters import Count, DatasetName, Natural, Seed, problem
+from reproduction.parameters import Count, DatasetName, Seed, problem
 
 # The authors drew their split without a seed. These are the numbers of their rows in the original
 # tables, in their order.
@@ -21,9 +21,6 @@ AUTHORS_ROWS = {
     name: _tables.listed(f"gajewski2025_rows_{name}")
     for name in ("red_wine", "california_housing", "parkinson")
 }
-HALVES = {None: slice(None), "first": slice(0, None, 2), "second": slice(1, None, 2)}
-# The halves are those of one split: the seed does not depend on them.
-NOT_SEEDED = ("half",)
 
 
 def files(of: str = "", split: str = "random", options: dict | None = None, **_) -> list[Path]:
@@ -57,10 +54,8 @@ def load(
     test_share: Annotated[float, "> 0, < 1"] = 0.2,
     n_test: Count | None = None,
     n_training: Count | None = None,
-    half: Literal["first", "second"] | None = None,
     *,
     options: dict | None = None,
-    n_copies: Natural = 0,
     random_state: Seed = 0,
 ) -> Dataset:
     """Load or draw a data set, standardize its features and split its rows, training first.
@@ -77,14 +72,8 @@ def load(
         Keep only this many of the first rows of the test.
     n_training : int, optional
         Keep only this many of the first rows for training.
-    half : {"first", "second"}, optional
-        Keep every other row for training, from the first or from the second on. The two have no
-        row in common, and the same test.
-    n_copies : int
-        Copies of so many features, drawn without repeats, that are permuted among all rows and put
-        behind the others: noise with the values of a feature. All others count as relevant.
     random_state : int
-        Seed of the split, of data that are drawn, and of the copies.
+        Seed of the split, and of data that are drawn.
     """
     if split not in ("random", "authors"):
         raise ValueError(f"split={split!r}: expected random or authors")
@@ -101,7 +90,7 @@ def load(
         n = -int(-test_share * len(data.X) // 1)
         order = np.random.default_rng(random_state).permutation(len(data.X))
         training, test = order[n:], order[:n]
-    training = training[:n_training][HALVES[half]]
+    training = training[:n_training]
     if not len(training):
         raise ValueError(
             f"test_share: {test_share} of {len(data.X)} rows leaves none for training: take a "
@@ -111,19 +100,8 @@ def load(
     constant = (data.X == data.X[:1]).all(axis=0)
     X = (data.X - data.X.mean(axis=0)) / np.where(constant, 1.0, data.X.std(axis=0))
     X[:, constant] = 0.0
-    if n_copies:
-        X, data = _with_copies(X, data, n_copies, random_state)
     rows = np.concatenate([training, test[:n_test]])
     return replace(data, X=X[rows], y=data.y[rows], n_training=len(training))
-
-
-def _with_copies(X, data, n_copies, random_state):
-    rng, n_features = np.random.default_rng([random_state, n_copies]), X.shape[1]
-    copied = np.sort(rng.permutation(n_features)[:n_copies])
-    names = tuple(f"{data.feature_names[j]}, permuted" for j in copied)
-    relevant = tuple(range(n_features))
-    data = replace(data, feature_names=data.feature_names + names, relevant=relevant)
-    return np.hstack([X, rng.permuted(X[:, copied], axis=0)]), data
 
 
 def _authors_table(name):

@@ -28,17 +28,12 @@ from reproduction import registry
 FAMILIES = {
     "correlations": ("class_correlation", "row_correlation", "row_correlation_summary"),
     "clusterings": ("cluster_bars", "clustering_r2"),
-    "errors": (
-        *("cross_validated_error", "randomized_error", "randomized_first"),
-        *("removed_error", "removed_first"),
-    ),
-    "gaps": ("order_gaps", "pgi2", "pgi2_bound", "pgi2_optimum", "pgi_agreement"),
+    "errors": ("cross_validated_error", "randomized_error", "removed_error"),
+    "gaps": ("pgi2", "pgi2_bound", "pgi2_optimum", "pgi_agreement"),
     "greedy": ("ranking_changes", "topk_agreement"),
-    "scores": (
-        *("additivity", "global_scores", "known_truth", "local_scores", "local_values"),
-        "relevance_auc",
-    ),
-    "trees": ("mdi_by_depth", "measures", "model_card", "single_children"),
+    "scores": ("global_scores", "local_scores", "local_values", "relevance_auc"),
+    "truth": ("problem_facts", "truth_scores"),
+    "trees": ("mdi_by_depth", "model_card", "single_children"),
 }
 # What most metrics declare: they take one output of each importance, or scores of rows by one.
 GLOBAL = {"IMPORTANCES": 1, "SCORES": "global"}

@@ -1,9 +1,8 @@
-"""Orders of features under any measure, their names in tables, and leads over a reference."""
+"""Rankings of features under any measure, their names in tables, and leads over a reference."""
 
 import numpy as np
 import scipy.stats
 
-from reproduction.metrics import _scores
 from splitcredit.prediction_gap.rankings import of_attribution
 from splitcredit.results.attribution import Importance
 
@@ -17,35 +16,24 @@ _STATISTICS = {
 }
 
 
-def row_orders(attributions, n_rows: int) -> dict[str, np.ndarray]:
-    """Features of each of the first rows, the most important first, (n_rows, n_features)."""
-    # A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
-    # better than noise.
-    return {
-        name: np.tile(_order(computed.values), (n_rows, 1))
-        if isinstance(computed, Importance)
-        else of_attribution(computed)[:n_rows]
-        for name, computed in attributions.items()
-    }
-
-
-def global_orders(attributions) -> dict[str, np.ndarray]:
-    """Features by their scores over all rows."""
-    return {name: _order(_scores.global_scores(a)[0]) for name, a in attributions.items()}
-
-
-def _order(scores):
-    return np.argsort(-scores, kind="stable")
-
-
 def label(name: str) -> str:
     """Name of an importance's ranking in tables."""
     return "shap" if name == "tree_shap" else name
 
 
 def rankings(attributions, n_rows: int) -> dict[str, np.ndarray]:
-    """`row_orders` by their names in tables; ValueError if two have one name."""
-    ranked = {label(name): order for name, order in row_orders(attributions, n_rows).items()}
+    """Features of each of the first rows, the most important first, (n_rows, n_features).
+
+    By their names in tables; ValueError if two have one name.
+    """
+    # A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
+    # better than noise.
+    ranked = {
+        label(name): np.tile(np.argsort(-computed.values, kind="stable"), (n_rows, 1))
+        if isinstance(computed, Importance)
+        else of_attribution(computed)[:n_rows]
+        for name, computed in attributions.items()
+    }
     if len(ranked) < len(attributions):
         raise ValueError(
             "the importances tree_shap and shap are both called shap in tables of rankings: leave "

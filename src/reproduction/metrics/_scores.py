@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from splitcredit.results.attribution import Attribution, Importance
 
@@ -57,8 +56,3 @@ def local_tables(
 
 def _has_one_number_a_row(attribution):
     return isinstance(attribution, Attribution) and attribution.values.shape[2] == 1
-
-
-def table(values: dict[str, float], **columns) -> pd.DataFrame:
-    """One row a measure."""
-    return pd.DataFrame({"importance": [*values], "value": [*values.values()], **columns})

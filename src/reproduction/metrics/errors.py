@@ -4,9 +4,7 @@ Errors are RMSE in units of the target, in the column ``value``. ``reference`` i
 that leads are over, by default the first; ``lead`` is a value minus the reference's, and ``low``
 and ``high`` its 95 % bootstrap interval over resampled rows. ``standard_error`` of a value is what
 rows, and draws if there are any, add to it (delta method). `random_state` is of draws, the same for
-all rankings and k, and of the bootstrap. The error of a class, where there are classes, is 1 minus
-the probability of the true one. ``share`` is the share of the features, the first ones, that is
-randomized or removed.
+all rankings and k, and of the bootstrap.
 """
 
 from collections.abc import Sequence
@@ -17,8 +15,8 @@ import pandas as pd
 from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import KFold
 
-from reproduction.metrics import GLOBAL, _rankings, _scores, declared
-from reproduction.parameters import Count, ImportanceName, Natural, Seed, Share
+from reproduction.metrics import GLOBAL, _rankings, declared
+from reproduction.parameters import Count, ImportanceName, Natural, Seed
 from splitcredit.prediction_gap.randomizing import randomized_predictions
 from splitcredit.prediction_gap.rankings import top_k_mask
 from splitcredit.prediction_gap.retraining import removed_predictions, removed_sets, squared_errors
@@ -132,76 +130,6 @@ def removed_error(
         row |= _error(errors_of_rows, errors[reference, k], random_state)
         rows.append(row | {"n_fits": len(removed_sets(ranked[name], k, n, d))})
     return pd.DataFrame(rows)
-
-
-@declared("importance", **GLOBAL)
-def randomized_first(
-    attributions,
-    forest,
-    data,
-    training,
-    share: Share = 0.25,
-    n_rows: Count = 8,
-    n_draws: Count = 50,
-    random_state: Seed = 0,
-) -> pd.DataFrame:
-    """Error of the mean prediction over draws of a share of the features from the training rows.
-
-    One row a measure, as `randomized_error`, from the first `n_rows` rows and `n_draws` of each.
-    """
-    X, d = data.X[:n_rows], data.X.shape[1]
-    orders, k = _rankings.row_orders(attributions, len(X)), _n_first(share, d)
-    sets = np.stack([top_k_mask(order, k, d) for order in orders.values()], axis=1)
-    squares = np.zeros(len(orders))
-    how = {"reference": training.X, "n_draws": n_draws, "random_state": random_state}
-    for output, rows, wanted in _targets(forest.output_names, data.y[:n_rows]):
-        predicted = 0.0
-        if output is not None:
-            predicted = randomized_predictions(forest, X[rows], sets[rows], output=output, **how)
-        squares += ((predicted - wanted[:, None]) ** 2).sum(axis=0)
-    return _scores.table(dict(zip(orders, np.sqrt(squares / len(X)), strict=True)))
-
-
-@declared("importance", values=("value", "n_fits"), **GLOBAL)
-def removed_first(attributions, data, training, refit, share: Share = 0.25) -> pd.DataFrame:
-    """Error on the rows that are explained, of a model fitted without a share of the features.
-
-    One row a measure, as `removed_error`, with one order for all rows: a model for each set of
-    features. ``n_fits`` are the models behind all rows.
-    """
-    k = _n_first(share, data.X.shape[1])
-    orders = _rankings.global_orders(attributions)
-    sets = {name: tuple(sorted(order[:k].tolist())) for name, order in orders.items()}
-    errors = {gone: _error_without(gone, data, training, refit) for gone in set(sets.values())}
-    values = {name: errors[removed] for name, removed in sets.items()}
-    return _scores.table(values, n_fits=len(errors))
-
-
-def _error_without(removed, data, training, refit):
-    model = refit(np.delete(training.X, removed, axis=1), training.y)
-    X, squares = np.delete(data.X, removed, axis=1), np.empty(len(data.X))
-    classes = getattr(model, "classes_", ())
-    predicted = model.predict_proba(X) if len(classes) else model.predict(X)[:, None]
-    for output, rows, wanted in _targets(classes, data.y):
-        squares[rows] = wanted**2 if output is None else (predicted[rows, output] - wanted) ** 2
-    return float(np.sqrt(squares.mean()))
-
-
-def _n_first(share, n_features):
-    """Number of features that are a share of all, one at least and not all of them."""
-    return min(max(1, round(share * n_features)), n_features - 1)
-
-
-def _targets(names, y):
-    """Output, rows, and what it should be: y itself, or 1 for the probability of the true class.
-
-    The output is None for a class that the model does not know, whose probability is 0.
-    """
-    if len(names) < 2:
-        return [(0, np.arange(len(y)), np.asarray(y, float))]
-    places = {str(name): place for place, name in enumerate(names)}
-    rows_of = {c: np.flatnonzero(y == c) for c in np.unique(y)}
-    return [(places.get(str(c)), rows, np.ones(len(rows))) for c, rows in rows_of.items()]
 
 
 @declared("shuffle", "fold")

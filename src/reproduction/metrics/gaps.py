@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from reproduction.metrics import GLOBAL, _rankings, _scores, declared
+from reproduction.metrics import GLOBAL, _rankings, declared
 from reproduction.parameters import Count, ImportanceName, NonNegative, Seed
 from splitcredit.prediction_gap import optimum
 from splitcredit.prediction_gap.bounds import largest_pgi2
@@ -31,8 +31,8 @@ _NEAR = 1e-9
 _EQUAL = 1e-12
 
 
-def exact_gaps(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.ndarray]:
-    """PGI^2 of several rankings of the same prepared rows, with normal noise; else PGU^2.
+def exact_gaps(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
+    """PGI^2 of several rankings of the same prepared rows, with normal noise.
 
     The same bytes as `splitcredit.faithfulness` gives, but a set that several rankings begin with,
     such as all features, is measured once. A ranking may be of more rows than `X`.
@@ -40,13 +40,11 @@ def exact_gaps(forest, X, ranked, sigma, output=None, important=True) -> dict[st
     n, d = X.shape
     places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
     firsts = np.arange(1, d + 1)[:, None]
-    masks = np.concatenate([(place[:, None, :] < firsts) == important for place in places], axis=1)
+    masks = np.concatenate([place[:, None, :] < firsts for place in places], axis=1)
     first_index = first_of_same(masks)
     # A repeated set is replaced by the empty set, whose gap takes no time.
     masks &= (first_index == np.arange(masks.shape[1]))[:, :, None]
-    gaps = np.take_along_axis(
-        GapProblem(forest, None, sigma, output).gaps(X, masks), first_index, axis=1
-    )
+    gaps = np.take_along_axis(GapProblem(forest, None, sigma).gaps(X, masks), first_index, axis=1)
     blocks = np.split(gaps, len(ranked), axis=1)
     return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
 
@@ -151,39 +149,6 @@ def _share(gap, largest):
     value = gap.mean() / largest.mean() if largest.any() else 1.0
     quantiles = {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
     return share, {"value": value, **quantiles}
-
-
-@declared("importance", "yardstick", values=("value", "exact"), **GLOBAL)
-def order_gaps(
-    attributions, forest, data, sigma: NonNegative = 0.3, n_rows: Count = 4, searched: Count = 6
-) -> pd.DataFrame:
-    """PGI^2 and PGU^2 of orders, of the output or of the probability of the predicted class.
-
-    One row a measure and ``yardstick``: ``pgi2``; ``pgu2``; ``pgi2_share``, the mean PGI^2 over the
-    mean of the largest of all orders, or of its upper bound. ``exact`` is the share of rows whose
-    bound is the largest itself.
-    """
-    X = forest.prepare(data.X)[:n_rows]
-    orders, largest, exact = _rankings.row_orders(attributions, len(X)), 0.0, 0.0
-    sums = {yardstick: dict.fromkeys(orders, 0.0) for yardstick in ("pgi2", "pgu2")}
-    # The only output, or the predicted class of each row.
-    predicted = forest.predict(X).argmax(axis=1)
-    for output in np.unique(predicted).tolist():
-        rows = np.flatnonzero(predicted == output)
-        bound = largest_pgi2(forest, X[rows], scale=sigma, output=output, searched=searched)
-        largest, exact = largest + bound.upper.sum(), exact + bound.exact.sum()
-        of_rows = {name: order[rows] for name, order in orders.items()}
-        for yardstick, important in (("pgi2", True), ("pgu2", False)):
-            gaps = exact_gaps(forest, X[rows], of_rows, sigma, output, important)
-            for name, values in gaps.items():
-                sums[yardstick][name] += values.sum()
-    shares = {name: gap / largest if largest else 1.0 for name, gap in sums["pgi2"].items()}
-    tables = {y: {name: gap / len(X) for name, gap in sums[y].items()} for y in sums}
-    frames = [
-        _scores.table(values, yardstick=yardstick, exact=exact / len(X))
-        for yardstick, values in (tables | {"pgi2_share": shares}).items()
-    ]
-    return pd.concat(frames, ignore_index=True)
 
 
 @declared("ranking", "other", "quantity", "sigma_metric", **GLOBAL)

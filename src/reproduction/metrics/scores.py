@@ -1,25 +1,17 @@
-"""Metrics of scores: over all rows and of each, and what they make of what is known.
+"""Metrics of scores: over all rows and of each, and against features known to be relevant.
 
 ``importances`` are the measures that are taken, by default all, or all that explain rows by one
-output. Where a value makes no sense it is NaN, and ``why_empty`` says why.
+output.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from reproduction.metrics import GLOBAL, LOCAL, _scores, declared
 from reproduction.parameters import Count, ImportanceNames, Natural, Pairs
-from splitcredit.results.attribution import Importance
-
-# Why a cell is empty.
-NO_ROWS = "one number a feature: there is no row whose prediction it could add up to"
-UNKNOWN = "nobody knows which features of these data are noise"
-NOT_NULL = "some of the features tell the outcome"
-NULL = "no feature tells the outcome"
 
 
 @declared("importance", "feature", values=("value", "standard_error"), **GLOBAL)
@@ -136,70 +128,3 @@ def relevance_auc(
                 )
             rows.append((name, n, roc_auc_score(relevant[:n], scores[:n])))
     return pd.DataFrame(rows, columns=["importance", "among", "value"])
-
-
-@declared("importance", "yardstick", **GLOBAL)
-def known_truth(attributions, data, training, null: bool = False) -> pd.DataFrame:
-    """Separation, power and bias of global scores where it is known which features are noise.
-
-    One row a measure and ``yardstick``: ``auc``, the area under the ROC curve, relevant features
-    against noise; ``power``, the share of relevant features among as many that come first;
-    ``bias``, Spearman's correlation of scores and numbers of values where all is noise, 0 if all
-    scores are equal. `null` says that it is known that no feature tells the outcome.
-    """
-    relevant = np.isin(np.arange(data.X.shape[1]), data.relevant)
-    n_values = [len(np.unique(column)) for column in training.X.T]
-    is_known = relevant.any() and not relevant.all()
-    frames = []
-    for yardstick, why, function in (
-        ("auc", "" if is_known else NULL if null else UNKNOWN, roc_auc_score),
-        ("power", "" if is_known else NULL if null else UNKNOWN, _power),
-        ("bias", "" if null else NOT_NULL if is_known else UNKNOWN, _correlation),
-    ):
-        first = n_values if yardstick == "bias" else relevant
-        values = {
-            name: np.nan if why else function(first, _scores.global_scores(computed)[0])
-            for name, computed in attributions.items()
-        }
-        frames.append(_scores.table(values, yardstick=yardstick, why_empty=why))
-    return pd.concat(frames, ignore_index=True)
-
-
-def _power(relevant, scores):
-    return relevant[np.argsort(-scores, kind="stable")][: relevant.sum()].mean()
-
-
-def _correlation(n_values, scores):
-    return 0.0 if len(set(n_values)) < 2 or np.ptp(scores) == 0 else spearmanr(n_values, scores)[0]
-
-
-@declared("importance", IMPORTANCES=1)
-def additivity(attributions, forest, data) -> pd.DataFrame:
-    """Mean distance of baseline and attributions from the prediction.
-
-    One row a measure, in standard deviations of the predictions.
-    """
-    predicted = forest.predict(data.X)
-    errors, reasons = {}, []
-    for name, computed in attributions.items():
-        reasons.append(_why_empty(computed, forest))
-        errors[name] = np.nan if reasons[-1] else _error(computed, predicted, forest)
-    return _scores.table(errors, why_empty=reasons)
-
-
-def _why_empty(computed, forest):
-    if isinstance(computed, Importance):
-        return NO_ROWS
-    if computed.output_names[0] in ("predicted", *forest.output_names):
-        return ""
-    return f"it is about {computed.output_names[0]}, not about the prediction"
-
-
-def _error(computed, predicted, forest):
-    index = computed.output_index
-    if index is not None and forest.other_class is not None:
-        # The only output is the score of the second class, and the first has its opposite.
-        of_rows = predicted[:, 0] * np.where(index == 0, -1.0, 1.0)
-    else:
-        of_rows = predicted[np.arange(len(computed.values)), 0 if index is None else index]
-    return float(np.abs(computed.totals()[:, 0] - of_rows).mean() / (of_rows.std() or 1.0))

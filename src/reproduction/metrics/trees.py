@@ -1,7 +1,6 @@
 """Metrics of the model itself: its splits, its size, and how the work of measures grows with it."""
 
 import hashlib
-import json
 from collections import deque
 
 import numpy as np
@@ -11,7 +10,6 @@ from reproduction.metrics import _rankings, declared
 from splitcredit.kernels.walks.oob import OOB
 from splitcredit.models.forest import LEAF
 from splitcredit.models.training import sums_of_nodes
-from splitcredit.results.attribution import Importance
 
 SINGLE_CHILDREN = "single_children"
 
@@ -79,26 +77,6 @@ STEPS = {
     "sage": lambda s, p: p["n_permutations"] * s["d"] * s["b"] * s["T"] * s["D"] / s["n"],
     "rank": lambda s, p: s["d"] ** 2 / 2 * (s["T"] * s["L"]) ** 2,
 }
-
-
-@declared("importance", values=("steps",), IMPORTANCES=1)
-def measures(attributions, forest, data, training) -> pd.DataFrame:
-    """Method, parameters (as JSON) and steps of every measure, and whether it is global.
-
-    ``steps`` are for a row, the leading term; NaN for a method that `STEPS` does not list. The
-    training rows are the background.
-    """
-    is_leaf, n_trees = forest.feature < 0, len(forest.tree_offsets) - 1
-    sizes = {"T": n_trees, "L": is_leaf.sum() / n_trees, "d": forest.n_features}
-    sizes |= {"D": node_depths(forest)[is_leaf].mean(), "n": len(data.X), "b": len(training.X)}
-    rows = []
-    for name, computed in attributions.items():
-        parameters, steps = computed.parameters, STEPS.get(computed.method)
-        row = {"importance": name, "method": computed.method}
-        row["parameters"] = json.dumps(parameters, default=list)
-        row["is_global"] = isinstance(computed, Importance)
-        rows.append(row | {"steps": steps(sizes, parameters) if steps else np.nan})
-    return pd.DataFrame(rows)
 
 
 def node_depths(forest) -> np.ndarray:

@@ -74,7 +74,8 @@ def _signature(kind, name):
         return _optional({n: hints.get(n, typing.Any) for n in models.parameters(name)})
     takes = taken(kind, name)
     hints = {"outcome": parameters.Outcome} if kind == "data" else {}
-    if kind == "importance" and "X" in takes and "y" not in takes:
+    takes_training = {"bootstrap", "refit"} & {*constant(kind, name, "REQUIRES")}
+    if kind == "importance" and "X" in takes and not takes_training:
         hints["n_rows"] = parameters.Count | None
     if kind == "importance" and "scoring" in takes:
         hints["scoring"] = typing.Literal[tuple(sklearn.metrics.get_scorer_names())] | None

@@ -1,1 +1,1 @@
-"""The study `trust`: which importance can be trusted, by every yardstick of the papers."""
+"""Which importance can I trust: a study of ours, of simulated outcomes of real features."""

@@ -1,125 +1,128 @@
-"""The rule: which measure to take for a question, from half of the data sets, judged on the others.
+"""The rule: which measure to take for a question, by what the reader knows of the model and data.
 
-The measure of a question is the one with the best mean place on the data sets of one half, see
-`_places`. How often it holds is counted on the other half, which the choice has not seen, beside
-three controls: a measure picked at random, MDI, and the measure that is best there in hindsight.
-All other splits into halves say how much depends on this one.
+A tree of depth two for each question: bagged or boosted, then at most one more fact. The fact, and
+the measure of each leaf, are those with the best mean on the tables of features that are left, as
+each is left out in turn.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from reproduction.papers.trust import _places
-from reproduction.parameters import Seed
+from reproduction.papers.trust import _problems
 
-# Of a normal distribution, for intervals of 95 %.
-_Z = float(stats.norm.ppf(0.975))
-DEFAULT = "mdi"
+# Facts that may split the problems of a kind of model, and where.
+SPLITS = (
+    ("", 0.0),
+    ("n", 300.0),
+    ("fit", 0.2),
+    ("correlation", 0.9),
+    ("spread", 10.0),
+)
 
 
-def compute(
-    inputs,
-    questions: dict,
-    properties: dict,
-    smaller: list[str],
-    about_zero: list[str],
-    importances: dict,
-    split: Seed = 0,
-) -> pd.DataFrame:
-    """The recommended measure for every question and property of a model, and how it was judged.
+def compute(inputs, importances: dict) -> pd.DataFrame:
+    """One row a question, kind of model and leaf.
 
-    Columns: ``question``, ``property``, ``measure``, ``method`` and ``parameters`` (JSON) of its
-    call; ``holds``, the mean over the held-out data sets of the share of fits on which it holds,
-    with its interval ``low``, ``high``, and ``n_data_sets``, their number; ``rests_on``, yardsticks
-    and data sets; the same share for a measure picked at random (``random``), for MDI (``mdi``) and
-    for the best one in hindsight (``hindsight``, ``hindsight_measure``); with the halves swapped,
-    ``swapped`` and ``swapped_measure``; and over all splits into such halves the mean
-    (``all_splits``), the least (``least``) and the share that choose this measure (``chosen``).
+    ``condition``; ``answer``: the measure to take, ``"univariate_f"`` where none is better than the
+    ranking without a model, or ``"none"`` where none is better than a random order; ``method`` and
+    ``parameters`` of its call; ``alike``: other measures whose paired difference to the best has
+    an interval that holds 0; ``value``: its mean score; ``best`` and ``lead``: the measure with the
+    largest mean, and its lead over the univariate ranking, with the interval ``low``, ``high``
+    over the tables; ``left_out``: mean score of the choice on tables that had no part in it, and
+    ``left_out_univariate`` of the univariate ranking there.
     """
-    scores, rows = _places.scores(inputs, smaller, about_zero), []
-    for (question, yardsticks), (name, models) in itertools.product(
-        questions.items(), properties.items()
-    ):
-        placed = _places.places(scores, yardsticks, models)
-        place, holds = (_places.by_data(placed, column) for column in ("place", "holds"))
-        if len(place) < 2:
-            continue
-        first, rest = halves(place.index, split)
-        judged, swapped = judge(place, holds, first), judge(place, holds, rest)
-        row = {"question": question, "property": name, "measure": judged["measure"]}
-        row |= call(importances[judged["measure"]]) | judged
-        by = f"{', '.join(yardsticks)}; derived on {', '.join(first)}; judged on {', '.join(rest)}"
-        row |= {"rests_on": by, "swapped": swapped["holds"], "swapped_measure": swapped["measure"]}
-        rows.append(row | fragility(place, holds, judged["measure"], len(first)))
+    problems, rows = _problems.studied(inputs), []
+    for question in _problems.QUESTIONS:
+        for kind, of_kind in problems.groupby("kind"):
+            of_kind = of_kind[of_kind[question].notna()]
+            split, judged = chosen(of_kind, question)
+            parts = leaves(of_kind, split)
+            answers = {condition: answer(part, question) for condition, part in parts.items()}
+            if len({found["answer"] for found in answers.values()}) == 1:
+                answers = {"": answer(of_kind, question)}
+            for condition, found in answers.items():
+                row = {"question": question, "kind": kind, "condition": condition}
+                rows.append(row | found | call(importances.get(found["answer"])) | judged)
     return pd.DataFrame(rows)
 
 
+def chosen(problems, question) -> tuple[tuple, dict[str, float]]:
+    """The split with the best scores on tables that are left out, and these scores.
+
+    A fact is taken only if the interval of what it adds, over the tables, is above 0.
+    """
+    plain, *others = [left_out(problems, question, split) for split in SPLITS]
+    best, split = plain, SPLITS[0]
+    for judged, candidate in zip(others, SPLITS[1:], strict=True):
+        adds = judged["chosen"] - plain["chosen"]
+        if _problems.interval(adds)[0] > 0 and judged["chosen"].mean() > best["chosen"].mean():
+            best, split = judged, candidate
+    means = best.mean()
+    return split, {"left_out": means["chosen"], "left_out_univariate": means["univariate"]}
+
+
+def leaves(problems, split) -> dict[str, pd.DataFrame]:
+    """The problems on each side of a split, by its condition."""
+    fact, limit = split
+    if not fact:
+        return {"": problems}
+    is_high = problems[fact] >= limit
+    sides = {f"{fact} < {limit:g}": problems[~is_high], f"{fact} >= {limit:g}": problems[is_high]}
+    return {condition: side for condition, side in sides.items() if len(side)}
+
+
+def answer(problems, question) -> dict:
+    """What to take on problems that are alike in what the reader knows."""
+    scores = _problems.wide(problems, question)
+    means = _problems.by_table(scores)
+    candidates = _complete(scores)
+    best = means[candidates].mean().idxmax()
+
+    def over(other):
+        return _problems.by_table(scores[best] - scores[other])
+
+    low, high = _problems.interval(over(_problems.BASELINE))
+    taken = best if low > 0 else _problems.BASELINE
+    if _problems.interval(over(_problems.RANDOM))[0] <= 0:
+        taken = "none"
+    alike = [m for m in candidates if m != taken and _problems.interval(over(m))[0] <= 0]
+    row = {"answer": taken, "alike": "" if taken == "none" else " ".join(alike)}
+    row |= {"value": means[taken].mean() if taken in means else np.nan, "n_tables": len(means)}
+    return row | {"best": best, "lead": over(_problems.BASELINE).mean(), "low": low, "high": high}
+
+
+def _complete(scores) -> list[str]:
+    """Measures that may be chosen: those that have nearly every problem, but for random orders."""
+    enough = scores.notna().mean() >= 0.9
+    return [measure for measure in scores.columns[enough] if measure != _problems.RANDOM]
+
+
+def left_out(problems, question, split) -> pd.DataFrame:
+    """Mean scores on each table of what the others choose, and of the univariate ranking."""
+    frames = []
+    for leaf in leaves(problems, split).values():
+        scores = _problems.wide(leaf, question)
+        means = _problems.by_table(scores)[_complete(scores)]
+        best = {table: means.drop(index=table).mean().idxmax() for table in means.index}
+        of_problems = scores.index.get_level_values("table").map(best)
+        places = scores.columns.get_indexer(of_problems)
+        taken = scores.to_numpy()[np.arange(len(scores)), places]
+        columns = {"chosen": taken, "univariate": scores[_problems.BASELINE].to_numpy()}
+        frames.append(pd.DataFrame(columns, index=scores.index))
+    return _problems.by_table(pd.concat(frames))
+
+
 def call(recipe) -> dict[str, str]:
-    """Method of the library and its parameters, as JSON, from the recipe of an importance.
-
-    Gaps take the widths of their noise from the user's features.
-    """
-    parameters = {k: v for k, v in recipe.items() if k not in ("importance", "n_rows", "scale")}
-    method = recipe["importance"]
-    if method == "rank":
-        method = parameters.pop("method", "pg2_greedy")
-    return {"method": method, "parameters": json.dumps(parameters, sort_keys=True)}
-
-
-def halves(names, split) -> tuple[list[str], list[str]]:
-    """Two halves of the data sets, by a seed; of an odd number the first has one less."""
-    order = np.random.default_rng(split).permutation(sorted(names)).tolist()
-    middle = len(order) // 2
-    return sorted(order[:middle]), sorted(order[middle:])
-
-
-def choose(place: np.ndarray) -> int:
-    """The column with the best mean place, of those that have one on every data set."""
-    return int(np.nanargmax(place.mean(axis=0)))
-
-
-def judge(place, holds, derived_on) -> dict:
-    """Choose a measure on some data sets and count on the others how often it holds.
-
-    Where it does not apply, it does not hold.
-    """
-    is_first = place.index.isin(derived_on)
-    number = choose(place.to_numpy()[is_first])
-    shares = holds[~is_first].fillna(0.0).mean()
-    n = int((~is_first).sum())
-    low, high = wilson(shares.iloc[number], n)
+    """Method of the library and its parameters, as JSON, from the recipe of an importance."""
+    if recipe is None:
+        return {"method": "", "parameters": ""}
+    ours = ("importance", "n_rows")
+    parameters = {k: v for k, v in recipe.items() if k not in ours}
     return {
-        "measure": place.columns[number],
-        "holds": shares.iloc[number],
-        "low": low,
-        "high": high,
-        "n_data_sets": n,
-        "random": shares.mean(),
-        "mdi": shares.get(DEFAULT, np.nan),
-        "hindsight": shares.max(),
-        "hindsight_measure": shares.idxmax(),
+        "method": recipe["importance"],
+        "parameters": json.dumps(parameters, sort_keys=True),
     }
-
-
-def wilson(share, n) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of n data sets."""
-    middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half_width = _Z * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
-    return max(middle - half_width, 0.0), min(middle + half_width, 1.0)
-
-
-def fragility(place, holds, measure, size):
-    """The same judgment over every split with as many data sets in the first part."""
-    places, held, splits = place.to_numpy(), holds.fillna(0.0).to_numpy(), []
-    for first in itertools.combinations(range(len(place)), size):
-        is_first = np.isin(np.arange(len(place)), first)
-        number = choose(places[is_first])
-        splits.append((held[~is_first, number].mean(), place.columns[number] == measure))
-    shares, same = np.array(splits, float).T
-    return {"all_splits": shares.mean(), "least": shares.min(), "chosen": same.mean()}

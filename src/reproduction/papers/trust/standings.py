@@ -1,100 +1,74 @@
-"""Standings: the mean place of every measure by question, with the chosen ones marked."""
+"""Standings: how well every measure answers every question, with paired differences."""
 
-from __future__ import annotations
-
+import numpy as np
 import pandas as pd
+from scipy.stats import studentized_range
 
-from reproduction.papers.trust import _places, rule
-from reproduction.parameters import Seed
+from reproduction.papers.trust import _problems
 
-# Ends of the scale of colors: no measure beats more of the others, or fewer, by much.
-ENDS = (0.25, 0.75)
-# Yardsticks of which a mean over data sets means something.
-UNITLESS = {"auc", "bias"}
+# Measures whose mean ranks differ by less are alike, with this error over all pairs.
+ALPHA = 0.05
 ASKED = {
-    "information": "what has\ninfor-\nmation",
-    "faithfulness": "what the\nmodel\nuses",
-    "retraining": "what a\nnew fit\nneeds",
-    "stability": "what a\nnew fit\nrepeats",
+    "association": "does the feature\ntell y at all?",
+    "conditional": "does it tell y\ngiven the others?",
+    "reliance": "does the model's\noutput depend on it?",
+    "refit": "is it missed by\na new fit?",
 }
-# What `splitcredit.importance` and `compare` call measures that have another name here.
-NAMES = {"sage_test": "sage", "greedy": "pg2_greedy"}
 
 
-def compute(
-    inputs,
-    questions: dict,
-    properties: dict,
-    smaller: list[str],
-    about_zero: list[str],
-    split: Seed = 0,
-) -> pd.DataFrame:
-    """Mean place and share of fits on which a measure holds, by question and property of the model.
+def compute(inputs) -> pd.DataFrame:
+    """One row a kind of model, yardstick and measure.
 
-    Columns: ``question``; ``property``; ``measure``; ``value``, its mean place over all data sets
-    on which it applies; ``holds``, on the held-out half; ``n_data_sets``, on which it applies;
-    ``recommended``, 1 for the one that the first half chooses, else 0; and the mean value by
-    `UNITLESS` yardsticks of the question.
+    ``value``: mean over tables of features of the means over their problems; ``less_univariate_f``
+    and ``less_mdi``: paired differences, each with its bootstrap interval over the tables
+    (``_low``, ``_high``); ``regret``: mean distance from the best measure of the problem;
+    ``rank``: mean rank over the tables, 1 is best, of measures that have every problem;
+    ``distance``: critical distance of mean ranks (Nemenyi; Demsar 2006).
     """
-    scores = _places.scores(inputs, smaller, about_zero)
-    tables = []
-    for question, yardsticks in questions.items():
-        for name, models in properties.items():
-            placed = _places.places(scores, yardsticks, models)
-            place, holds = (_places.by_data(placed, column) for column in ("place", "holds"))
-            if len(place) < 2:
-                continue
-            first, rest = rule.halves(place.index, split)
-            measure = rule.judge(place, holds, first)["measure"]
-            columns = {"question": question, "property": name, "measure": place.columns}
-            columns |= {"value": place.mean().to_numpy()}
-            columns |= {"holds": holds.loc[rest].fillna(0.0).mean().to_numpy()}
-            columns |= {"n_data_sets": place.notna().sum().to_numpy()}
-            columns |= {"recommended": (place.columns == measure).astype(int)}
-            values = scores[scores["model"].isin(models)].groupby(["yardstick", "measure"])["value"]
-            for yardstick in sorted(UNITLESS & set(yardsticks)):
-                columns |= {yardstick: values.mean()[yardstick].reindex(place.columns).to_numpy()}
-            tables.append(pd.DataFrame(columns))
-    return pd.concat(tables, ignore_index=True)
+    problems, rows = _problems.studied(inputs), []
+    for kind, of_kind in problems.groupby("kind"):
+        for yardstick in _problems.YARDSTICKS:
+            scores = _problems.wide(of_kind, yardstick)
+            regret = scores.rsub(scores.max(axis=1), axis=0).mean()
+            means = _problems.by_table(scores)
+            complete = means.loc[:, scores.notna().sum() >= scores.notna().sum().max()]
+            ranks = complete.drop(columns=_problems.RANDOM, errors="ignore").rank(
+                axis=1, ascending=False
+            )
+            n, k = ranks.shape
+            quantile = studentized_range.ppf(1 - ALPHA, k, np.inf) if k > 1 else np.nan
+            distance = quantile * np.sqrt(k * (k + 1) / (12 * n)) if n else np.nan
+            for measure in means:
+                row = {"kind": kind, "yardstick": yardstick, "measure": measure}
+                row |= {"value": means[measure].mean(), "n_problems": scores[measure].count()}
+                for other in (_problems.BASELINE, _problems.DEFAULT):
+                    less = _problems.by_table(scores[measure] - scores[other])
+                    low, high = _problems.interval(less)
+                    label = f"less_{other}"
+                    row |= {label: less.mean(), f"{label}_low": low, f"{label}_high": high}
+                row |= {"regret": regret[measure], "rank": ranks.mean().get(measure)}
+                rows.append(row | {"distance": distance})
+    return pd.DataFrame(rows)
 
 
 def draw(table):
-    """A heat map: measures down, questions across, for bagged and for boosted models."""
+    """Mean ranks by question, of bagged and boosted models; a band joins those like the best."""
     from matplotlib import pyplot as plt
-    from matplotlib.patches import Rectangle
 
-    table = table[table["property"] != "any"]
-    order = table.groupby("measure")["value"].mean().sort_values(ascending=False).index
-    questions = list(table["question"].unique())
-    figure, axes = plt.subplots(1, 2, figsize=(8.4, 0.26 * len(order) + 1.5), sharey=True)
-    for axis, kind in zip(axes, ("bagged", "boosted"), strict=True):
-        cells = table[table["property"] == kind]
-        place = cells.pivot(index="measure", columns="question", values="value")
-        place = place.reindex(index=order, columns=questions)
-        image = axis.imshow(place, aspect="auto", cmap="RdBu", vmin=ENDS[0], vmax=ENDS[1])
-        for row in cells[cells["recommended"] == 1].itertuples():
-            x, y = questions.index(row.question), order.get_loc(row.measure)
-            frame = {"fill": False, "edgecolor": "black", "linewidth": 2.2}
-            axis.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, clip_on=False, zorder=3, **frame))
-            share = f"{100 * row.holds:.0f} %"
-            ink = "white" if row.value > 0.66 else "black"
-            axis.text(x, y, share, ha="center", va="center", color=ink, weight="bold")
-        axis.set_title(f"{kind} models", pad=8, weight="bold")
-        axis.set_facecolor("0.95")
-        picked = 100 * cells.groupby("question")["holds"].mean()
-        texts = [f"{ASKED[question]}\n({picked[question]:.0f} %)" for question in questions]
-        axis.set_xticks(range(len(questions)), texts)
-        axis.tick_params(length=0, labelbottom=False, labeltop=True)
-        axis.grid(False)
-        axis.spines[:].set_visible(False)
-    axes[0].set_yticks(range(len(order)), [NAMES.get(name, name) for name in order])
-    for name, label in zip(order, axes[0].get_yticklabels(), strict=True):
-        if table.loc[table["measure"] == name, "recommended"].any():
-            label.set_weight("bold")
-    bar = figure.colorbar(image, ax=axes, shrink=0.5, ticks=[ENDS[0], 0.5, ENDS[1]])
-    bar.ax.set_yticklabels([f"beats {100 * end:.0f} %\nof the others" for end in bar.get_ticks()])
-    figure.suptitle(
-        "In a frame: chosen by half of the data, and how often in the best quarter on the other\n"
-        "(in brackets: a measure picked at random)"
+    kinds = sorted(table["kind"].unique())
+    figure, axes = plt.subplots(
+        len(kinds), len(ASKED), figsize=(13, 8), sharex="row", layout="constrained", squeeze=False
     )
+    for panels, kind in zip(axes, kinds, strict=True):
+        for axis, (question, words) in zip(panels, ASKED.items(), strict=True):
+            is_here = (table["kind"] == kind) & (table["yardstick"] == question)
+            rows = table[is_here & table["rank"].notna()].sort_values("rank", ascending=False)
+            places = np.arange(len(rows))
+            best = rows["rank"].min()
+            axis.axvspan(best, best + rows["distance"].max(), color="0.9", zorder=0)
+            is_baseline = rows["measure"].isin(_problems.BASELINES)
+            axis.scatter(rows["rank"], places, c=np.where(is_baseline, "C1", "C0"), s=22)
+            axis.set_yticks(places, rows["measure"], fontsize=7)
+            axis.set_title(f"{kind}: {words}", fontsize=9)
+            axis.set_xlabel("mean rank")
     return figure
