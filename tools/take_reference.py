@@ -5,6 +5,7 @@ itself is not committed. Of the pictures it has those that a page shows; `make r
 puts all of them into a file beside the repository.
 """
 
+import gzip
 import hashlib
 import re
 import shutil
@@ -15,7 +16,6 @@ import yaml
 
 from reproduction import marked, storage
 from reproduction.claims_summary import reduced_preset, summary, totals
-from reproduction.papers.trust import standings
 from reproduction.report.manifest import seconds_by_rule
 from reproduction.report.numbers import Numbers
 
@@ -27,6 +27,8 @@ CLAIMS = ("claims.csv", "claims_timing.csv")
 LARGEST = 200_000
 # Sentences that hold numbers of the reference, by their pages.
 SENTENCES = "docs/numbers_in_pages.yaml"
+# A large table that is kept whole, compressed: the scores of the study trust.
+COMPRESSED = "tables/trust/scores.csv"
 # The table that the library reads, by `splitcredit.audit`.
 RULE = ("tables/trust/rule.csv", "src/splitcredit/views/auditing/rule.csv")
 ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
@@ -55,6 +57,8 @@ def main():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     storage.write_text(REFERENCE / "tables.sha256", digests(large))
+    scores = gzip.compress((RESULTS / COMPRESSED).read_bytes(), mtime=0)
+    (REFERENCE / f"{COMPRESSED}.gz").write_bytes(scores)
     shutil.copy(REFERENCE / RULE[0], ROOT / RULE[1])
     storage.write_text(ROOT / "docs" / "trust.md", trust_page())
     marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
@@ -114,8 +118,8 @@ def trust_page() -> str:
     """The page of the study trust: its text with the numbers of the reference."""
     tables = (REFERENCE / "tables" / "trust").glob("*.csv")
     numbers = Numbers({f"trust/{table.stem}": table for table in tables}, [], {})
-    text = Path(standings.__file__).with_name("page.md").read_text(encoding="utf-8")
-    return numbers.fill(text, names=standings.NAMES) + "\n"
+    page = ROOT / "src" / "reproduction" / "papers" / "trust" / "page.md"
+    return numbers.fill(page.read_text(encoding="utf-8")) + "\n"
 
 
 def pages_with_numbers() -> dict[Path, str]:

@@ -20,7 +20,7 @@ def project(tmp_path):
     for name in ("claims", "claims_timing"):
         storage.write_rows(tmp_path / "results" / f"{name}.csv", [CLAIM], CLAIM)
     tables = {"tables/p/t": 1, "tables/p/large": 9, "timing/tables/p/speed": 1}
-    for name, n_rows in (tables | {"tables/trust/rule": 1}).items():
+    for name, n_rows in (tables | {"tables/trust/rule": 1, "tables/trust/scores": 1}).items():
         storage.write_rows(tmp_path / "results" / f"{name}.csv", [{"k": 1}] * n_rows, "k")
     texts = {f"results/figures/p/{name}": name for name in ("t.png", "t.svg", "large.png")}
     texts |= {
@@ -58,7 +58,8 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
     kept = {p.relative_to(reference).as_posix() for p in reference.rglob("*") if p.is_file()}
     assert kept == {
         *("claims.csv", "claims_timing.csv", "tables.sha256", "figures/p/t.png"),
-        *("tables/p/t.csv", "tables/trust/rule.csv", "timing/tables/p/speed.csv"),
+        *("tables/p/t.csv", "timing/tables/p/speed.csv"),
+        *(f"tables/trust/{name}" for name in ("rule.csv", "scores.csv", "scores.csv.gz")),
     }
     assert (reference / "tables.sha256").read_text().endswith("  tables/p/large.csv\n")
     page = (project / "docs" / "results.md").read_text()

@@ -37,8 +37,7 @@ def compute(inputs, importances: dict) -> pd.DataFrame:
     """
     problems, rows = _problems.studied(inputs), []
     for question in _problems.QUESTIONS:
-        for kind, of_kind in problems.groupby("kind"):
-            of_kind = of_kind[of_kind[question].notna()]
+        for kind, of_kind in problems[problems[question].notna()].groupby("kind"):
             split, judged = chosen(of_kind, question)
             parts = leaves(of_kind, split)
             answers = {condition: answer(part, question) for condition, part in parts.items()}
