@@ -44,7 +44,7 @@ def exact_gaps(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
     first_index = first_of_same(masks)
     # A repeated set is replaced by the empty set, whose gap takes no time.
     masks &= (first_index == np.arange(masks.shape[1]))[:, :, None]
-    gaps = np.take_along_axis(GapProblem(forest, None, sigma).gaps(X, masks), first_index, axis=1)
+    gaps = np.take_along_axis(GapProblem(forest, None, sigma, None).gaps(X, masks), first_index, axis=1)
     blocks = np.split(gaps, len(ranked), axis=1)
     return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
 

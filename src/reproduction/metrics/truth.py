@@ -25,6 +25,7 @@ def truth_scores(
     data,
     training,
     refit,
+    *,
     n_test: Count = 100,
     refit_share: Probability = 0.1,
     rate: Probability = 0.1,
@@ -45,6 +46,8 @@ def truth_scores(
     here, as it shares the fits: the rise of the loss on the rows of the test. `no_test` names
     measures whose standard errors make no test, as they cannot be 0 on average.
     """
+    if not data.roles:
+        raise ValueError("which importance is right is known of the data set simulated_response only")
     role, association = np.array(data.roles), np.array(data.association)
     is_signal, is_noise = role == "signal", role == "noise"
     is_null = not association.any()
@@ -139,10 +142,11 @@ def problem_facts(attributions, forest, data, training, n_test: Count = 100) -> 
     smallest.
     """
     X, y = data.X[:n_test], data.y[:n_test]
-    if y.dtype.kind == "i":
+    if data.class_names:
         share = np.clip(np.bincount(training.y, minlength=2) / len(training.y), _LEAST, None)
         constant = -np.log(share[y])
     else:
+        y = y.astype(float)
         constant = (y - training.y.mean()) ** 2
     correlations = np.abs(np.nan_to_num(np.corrcoef(rankdata(training.X, axis=0), rowvar=False)))
     np.fill_diagonal(correlations, 0.0)
