@@ -38,6 +38,8 @@ def compute(inputs, importances: dict) -> pd.DataFrame:
     problems, rows = _problems.studied(inputs), []
     for question in _problems.QUESTIONS:
         for kind, of_kind in problems[problems[question].notna()].groupby("kind"):
+            if of_kind["table"].nunique() < 2:  # none could be left out
+                continue
             split, judged = chosen(of_kind, question)
             parts = leaves(of_kind, split)
             answers = {condition: answer(part, question) for condition, part in parts.items()}
@@ -54,9 +56,12 @@ def chosen(problems, question) -> tuple[tuple, dict[str, float]]:
 
     A fact is taken only if the interval of what it adds, over the tables, is above 0.
     """
-    plain, *others = [left_out(problems, question, split) for split in SPLITS]
-    best, split = plain, SPLITS[0]
-    for judged, candidate in zip(others, SPLITS[1:], strict=True):
+    best = plain = left_out(problems, question, SPLITS[0])
+    split = SPLITS[0]
+    for candidate in SPLITS[1:]:
+        if min(part["table"].nunique() for part in leaves(problems, candidate).values()) < 2:
+            continue
+        judged = left_out(problems, question, candidate)
         adds = judged["chosen"] - plain["chosen"]
         if _problems.interval(adds)[0] > 0 and judged["chosen"].mean() > best["chosen"].mean():
             best, split = judged, candidate
