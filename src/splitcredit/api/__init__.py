@@ -18,7 +18,7 @@ from splitcredit.api import _ranking, _refits
 from splitcredit.measures import _attributed, _methods
 from splitcredit.measures._calls import checked
 from splitcredit.measures._methods import methods
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import OutputIndex, refuse_targets
 from splitcredit.prediction_gap import exact_gap
@@ -359,7 +359,9 @@ def rank(
         for name in given:
             raise TypeError(f"{name}= is for methods, and by= is a ranking already: leave it out")
         refuse_another_order_of_rows(by, opened.given)
-        forest, rows = together(opened.forest, opened.columns, opened.forest.prepare(opened.rows))
+        forest, rows = forest_by_columns(
+            opened.forest, opened.columns, opened.forest.prepare(opened.rows)
+        )
         places = _ranking.ranking_of(by, forest, rows, output)
         ranked = Rankings(places, None, feature_names=forest.feature_names)
     return ranked if opened.index is None else replace(ranked, index=opened.index)

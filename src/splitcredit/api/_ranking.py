@@ -12,7 +12,7 @@ import numpy as np
 from splitcredit.kernels.nodes import as_readonly, outputs_add_up
 from splitcredit.measures import _methods
 from splitcredit.measures._calls import needs
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.forest_checks import prepared
 from splitcredit.models.prediction import (
     OutputIndex,
@@ -87,7 +87,9 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
     if isinstance(scale, str):
         scale = _deviations(scale, rows)
     if isinstance(noise, str) and noise == "marginal":
-        noise = Marginal(_missing.finite(rows if background is not None else _to_draw(rows)))
+        noise = Marginal(
+            _missing.finite(rows if background is not None else _rows_to_draw_from(rows))
+        )
     elif isinstance(noise, Marginal) and (forest.categories, forest.missing_value) != (None, None):
         noise = Marginal(prepared_background(forest, of_features(noise, forest).rows))
     elif isinstance(noise, str) and scale is None:
@@ -96,7 +98,7 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
     if isinstance(noise, Marginal):
         X, drawn = _missing.finite(forest.prepare(X)), of_features(noise, forest).rows
         if opened.columns is not None and drawn.shape[1] == X.shape[1]:
-            forest, X, drawn = together(forest, opened.columns, X, drawn.astype(X.dtype))
+            forest, X, drawn = forest_by_columns(forest, opened.columns, X, drawn.astype(X.dtype))
             noise = Marginal(drawn)
         return *_missing.as_numbers(forest, X, noise), scale
     exact_gap.refuse_special_values(forest)
@@ -104,7 +106,7 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
     checked_scale(noise, 1.0, forest)
     X = exact_gap.rows_to_perturb(forest, X, noise)
     _warn_of_width(forest, X if rows is None else rows, noise, scale, stacklevel + 1)
-    return *together(forest, opened.columns, X, may_move=False), noise, scale
+    return *forest_by_columns(forest, opened.columns, X, may_move=False), noise, scale
 
 
 def _deviations(text, rows):
@@ -125,14 +127,14 @@ def _deviations(text, rows):
         return size * np.nanstd(np.asarray(rows, np.float64), axis=0, ddof=1)
 
 
-def _few(rows):
+def _sample_rows(rows):
     """All rows, or of more than `MOST` so many, drawn with a fixed seed."""
     if len(rows) <= MOST:
         return rows
     return rows[np.sort(np.random.default_rng(0).choice(len(rows), MOST, replace=False))]
 
 
-def _to_draw(rows):
+def _rows_to_draw_from(rows):
     """Of the rows that are explained those that values are drawn from."""
     if len(rows) == 0:  # nothing is drawn
         return np.zeros((1, rows.shape[1]))
@@ -141,12 +143,12 @@ def _to_draw(rows):
             "values are drawn from the rows of X, and X has no two different ones: pass rows to "
             "draw from, such as background=X_train, or noise of a width, scale=..."
         )
-    return _few(rows)
+    return _sample_rows(rows)
 
 
 def _warn_of_width(forest, rows, noise, scale, stacklevel):
     """Warn of features whose noise crosses a split between values in fewer than 1 of 40 cases."""
-    scales, rows, far = checked_scale(noise, scale, forest), _few(rows), []
+    scales, rows, far = checked_scale(noise, scale, forest), _sample_rows(rows), []
     for j in np.flatnonzero(exact_gap.tested_features(forest) & (scales > 0)):
         own = noise.noises[j] if isinstance(noise, FeatureWise) else noise
         column = rows[np.isfinite(rows[:, j]), j].astype(np.float64)

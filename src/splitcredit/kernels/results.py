@@ -11,10 +11,10 @@ from contextvars import ContextVar
 
 import numpy as np
 
-_current: ContextVar[Whole | None] = ContextVar("current", default=None)
+_current: ContextVar[ResultArray | None] = ContextVar("current", default=None)
 
 
-class Whole:
+class ResultArray:
     """The values of all rows, made when the first chunk is."""
 
     def __init__(self, n_rows: int, dtype=np.float64):
@@ -53,6 +53,6 @@ class Whole:
 
 def zeros(shape) -> np.ndarray:
     """An array of zeros for the values of the rows of a call: its room in the result, if it has."""
-    whole = _current.get()
-    room = None if whole is None else whole.room(shape)
+    result = _current.get()
+    room = None if result is None else result.room(shape)
     return np.zeros(shape) if room is None else room

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit.kernels.results import Whole
+from splitcredit.kernels.results import ResultArray
 from splitcredit.kernels.tree_shap.explain import chosen
 from splitcredit.measures import _library_values, module_of
 from splitcredit.models import _chunks, rescaling
@@ -35,11 +35,11 @@ def explained(
     step = max(n_samples, 1)
     if not of_training:
         step = _chunks.chunk_rows(opened.forest, parameters)
-    whole = Whole(n_samples, value_dtype)
+    result = ResultArray(n_samples, value_dtype)
     pieces = _pieces(
-        method, opened, step, parameters, value_dtype, check_additivity, progress, whole
+        method, opened, step, parameters, value_dtype, check_additivity, progress, result
     )
-    joined = _chunks.joined(pieces, n_samples, whole)
+    joined = _chunks.joined(pieces, n_samples, result)
     unit = _unit(method, opened)
     return _with_rows(joined, opened, opened.index, opened.rows, opened.source, unit)
 
@@ -137,7 +137,7 @@ def _parameters(opened, method, parameters) -> dict:
         rescaling.check_model(opened, parameters["model_output"])
     if isinstance(groups, str):
         known = forest.feature_names
-        names, members, _ = feature_groups.parted(known, opened.made_of, groups)
+        names, members, _ = feature_groups.resolve_groups(known, opened.made_of, groups)
         groups = {k: [known[j] for j in own] for k, own in zip(names, members, strict=True)}
     if groups is not None:  # each chunk reads them
         parameters["groups"] = feature_groups.listed(groups)
@@ -159,7 +159,7 @@ def _parameters(opened, method, parameters) -> dict:
     return parameters
 
 
-def _pieces(method, opened, step, parameters, dtype, check_additivity, progress, whole=None):
+def _pieces(method, opened, step, parameters, dtype, check_additivity, progress, result=None):
     """Yield the attributions of chunks, the first compared with what the model itself predicts."""
     module, parameters = module_of(method), dict(parameters)
     y = parameters.pop("y", None)
@@ -174,7 +174,7 @@ def _pieces(method, opened, step, parameters, dtype, check_additivity, progress,
         progress,
         parameters,
         y=y,
-        whole=whole,
+        result=result,
         offset=offset,
     )
     is_raw = adds_up and parameters.get("model_output", "raw") == "raw"

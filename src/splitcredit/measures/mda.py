@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from splitcredit.kernels.walks import mda as kernel
 from splitcredit.measures._calls import checked
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.opened import Opened
 from splitcredit.models.training import checked_training_data, refuse_without_oob
 from splitcredit.results import progress_bar
@@ -81,7 +81,7 @@ def mda(
     forest, X = opened.forest, opened.rows
     rows, y = checked_training_data(forest, X, y)
     refuse_without_oob(forest)
-    forest, rows = together(forest, opened.columns, rows)
+    forest, rows = forest_by_columns(forest, opened.columns, rows)
     orders = permutations(forest.n_features, random_state)
     remedy = "fewer trees take less"
     with progress_bar.bar(forest.n_trees, progress, "trees", remedy) as done:

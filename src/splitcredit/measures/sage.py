@@ -13,7 +13,7 @@ from splitcredit.kernels.walks import predict
 from splitcredit.kernels.walks import sage as kernel
 from splitcredit.measures._calls import checked
 from splitcredit.measures._coalitions import shapley_values
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.formats import format_of, unwrap
 from splitcredit.models.formats._nodes import LEAF_VARIANCE
 from splitcredit.models.opened import Opened
@@ -167,7 +167,7 @@ def sage(
     else:
         is_sampled = algorithm == "sampled" and imputer == "marginal"
         background = _background(X, weights, is_sampled, random_state)
-    forest, rows, drawn = together(forest, opened.columns, X, background)
+    forest, rows, drawn = forest_by_columns(forest, opened.columns, X, background)
     p = forest.n_features
     imputed, losses = _losses(forest, rows, y, drawn, loss, imputer, link)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}

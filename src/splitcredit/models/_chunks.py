@@ -39,7 +39,7 @@ def chunk_rows(forest, parameters=MappingProxyType({})) -> int:
 
 
 def attributions(
-    function, forest, X, rows: int, dtype, progress, parameters, *, y=None, whole=None, offset=None
+    function, forest, X, rows: int, dtype, progress, parameters, *, y=None, result=None, offset=None
 ):
     """Check all rows, and yield the attributions of `rows` at a time; one piece if X has none."""
     n = X.shape[0]
@@ -52,7 +52,7 @@ def attributions(
         for start in range(0, max(n, 1), rows):
             chunk = X if n <= rows else rows_at(X, slice(start, start + rows))
             targets = {} if y is None else {"y": y[start : start + rows]}
-            with nullcontext() if whole is None else whole.chunk(start, chunk.shape[0]):
+            with nullcontext() if result is None else result.chunk(start, chunk.shape[0]):
                 piece = function(forest, chunk, **targets, **parameters)
             if offset is not None:
                 own = offset[start : start + rows]
@@ -90,7 +90,7 @@ def as_table(forest, X):
     return X
 
 
-def joined(pieces, n: int, whole) -> Attribution:
+def joined(pieces, n: int, result) -> Attribution:
     """The attributions of n rows from those of their chunks."""
     first = next(pieces)
     if len(first.values) == n:
@@ -99,14 +99,14 @@ def joined(pieces, n: int, whole) -> Attribution:
     while piece is not None:
         if ERROR in parameters:
             parameters[ERROR] = max(parameters[ERROR], piece.parameters[ERROR])
-        whole.put(start, piece.values)
+        result.put(start, piece.values)
         start += len(piece.values)
         baselines.append(piece.baseline)
         indices.append(piece.output_index)
         piece = next(pieces, None)
     return replace(
         first,
-        values=whole.values,
+        values=result.values,
         parameters=parameters,
         baseline=first.baseline if first.baseline.ndim == 1 else np.concatenate(baselines),
         output_index=None if first.output_index is None else np.concatenate(indices),

@@ -22,14 +22,14 @@ class ForestByColumns(Forest):
     transformed: Forest | None = None
 
 
-def together(forest, told, *tables, may_move=True):
-    """The forest with columns for features, if there are any, and prepared rows as it reads them.
+def forest_by_columns(forest, table_columns, *tables, may_move=True):
+    """Return the forest with columns for features, if there are any, and rows as it reads them.
 
     Features of one column each are only put in the order of the columns, if they may move.
     """
-    if told is None:
+    if table_columns is None:
         return forest, *tables
-    names, members, _ = told
+    names, members, _ = table_columns
     owner = np.full(forest.n_features + 1, -1, np.int32)  # leaves have feature -1
     for k, features in enumerate(members):
         owner[features] = k

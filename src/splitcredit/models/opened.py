@@ -112,14 +112,14 @@ class Opened:
     @cached_property
     def columns(self) -> Columns | None:
         """The columns that results are by; None if they are by features."""
-        told = columns_of(self.forest.feature_names, self.made_of)
-        return told if self.features == "columns" else None
+        columns = columns_of(self.forest.feature_names, self.made_of)
+        return columns if self.features == "columns" else None
 
     def by_columns(self, result, source):
         """A result by features with their source, or by its columns where it tells them."""
         result = replace(result, source=source)
-        is_told = self.features == "columns" and columns_of(result.feature_names, source)
-        return result.grouped("columns") if is_told else result
+        is_by_columns = self.features == "columns" and columns_of(result.feature_names, source)
+        return result.grouped("columns") if is_by_columns else result
 
     def checked(self, is_asked: bool = True) -> Opened:
         """Return the opened model, after `check` unless `is_asked` is False."""

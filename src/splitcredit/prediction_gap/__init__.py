@@ -7,8 +7,8 @@ its first two, and so on to all; PGU^2 is that of the features which are left ea
 - `perturbations`: what replaces the value of a perturbed feature;
 - `exact_gap`: PG^2 of gajewski2025, exactly;
 - `rankings`: rankings of the features, row by row;
-- `greedy`, `optimum`: rankings made from PG^2, step by step and the best of all orders;
-- `bounds`: upper bounds of the PGI^2 of all orders, for any number of features;
+- `greedy`, `optimum`: rankings made from PG^2, step by step and the best of all;
+- `bounds`: upper bounds of the PGI^2 of all rankings, for any number of features;
 - `sampling`, `noise`: gaps by Monte Carlo and quasi-Monte Carlo, PGI and PGU as OpenXAI has them
   among them, and the noise for them;
 - `randomizing`, `retraining`: the error of a model whose important features are randomized, or

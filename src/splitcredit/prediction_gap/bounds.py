@@ -1,4 +1,4 @@
-"""The largest PGI^2 of all orders of many features: exactly where it can be, else from above."""
+"""The largest PGI^2 of all rankings of many features: exactly where it can be, else from above."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LargestPgi2:
     Parameters
     ----------
     upper : float64 (n_samples,)
-        At least the largest PGI^2 of all orders, in squared units of the prediction.
+        At least the largest PGI^2 of all rankings, in squared units of the prediction.
     exact : bool (n_samples,)
         Whether `upper` is the largest PGI^2 itself.
     """
@@ -43,7 +43,7 @@ def largest_pgi2(
     *,
     searched: int = 12,
 ) -> LargestPgi2:
-    """Upper bound of the PGI^2 (gajewski2025, Eq. 3) of all orders of the features, row by row.
+    """Upper bound of the PGI^2 (gajewski2025, Eq. 3) of all rankings of the features, row by row.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def _of_row(problem, trees, X, size):
         largest[k] = gaps_of_size.max()
     # Nothing is added to a gap that needs nothing, so that the optimum keeps its digits.
     values = gaps[:, None] + added * (2.0 * np.sqrt(gaps)[:, None] + added)
-    return _best_way(values, largest, size) / d, exact
+    return _best_path(values, largest, size) / d, exact
 
 
 def _sets_of_size(d, k):
@@ -228,7 +228,7 @@ def _sets_of_size(d, k):
     return masks
 
 
-def _best_way(values, largest, size):
+def _best_path(values, largest, size):
     """Largest sum of values, (2**size, n_others + 1), on a way from no feature to all of them."""
     sets, n_others = np.arange(2**size), values.shape[1] - 1
     n_set = np.bitwise_count(sets).astype(np.int64)

@@ -22,7 +22,7 @@ def of_attribution(attribution, groups):
     if isinstance(groups, str) and attribution.parameters.get("features") == groups:
         return attribution
     _check_added(attribution)
-    names, members, called = parted(attribution.feature_names, attribution.source, groups)
+    names, members, called = resolve_groups(attribution.feature_names, attribution.source, groups)
     data = None
     if called and attribution.data is not None and attribution.source.rows is not None:
         data = attribution.source.table(names, attribution.data).set_axis(list(names), axis=1)
@@ -58,7 +58,7 @@ def columns_of(feature_names, source) -> Columns | None:
     return Columns(names, members, parameters) if len({*names}) == len(names) else None
 
 
-def parted(feature_names, source, groups) -> Columns:
+def resolve_groups(feature_names, source, groups) -> Columns:
     """Groups, the features of each, and parameters, if they are the columns of a pipeline."""
     if not isinstance(groups, str):
         names, members = _partition(feature_names, groups)
@@ -84,7 +84,7 @@ def of_importance(importance, groups):
             f"these importances by {importance.method} are means of absolute values, which cannot "
             "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
         )
-    names, members, called = parted(importance.feature_names, importance.source, groups)
+    names, members, called = resolve_groups(importance.feature_names, importance.source, groups)
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
     new = {"standard_error": error, "source": None, "parameters": importance.parameters | called}

@@ -266,7 +266,7 @@ def _give(given, frame, note=""):
 
 
 def _draw(given, plot, **options):
-    """Write a picture."""
+    """Write a plot."""
     with files.replacing(given.out) as partial:
         pyplot().switch_backend("Agg")
         plot(**options).figure.savefig(partial, dpi=150, format="png")
@@ -301,7 +301,7 @@ def _in_parts(given, model, tables, options):
 @_command(
     "explain model.skops rows.csv --output 0 --out rows.png",
     *(*_DATA_OF_ROWS, _method("explain", "tree_shap"), *_OF_METHOD),
-    click.Option(["--kind"], type=click.Choice(KINDS), help="Of the picture."),
+    click.Option(["--kind"], type=click.Choice(KINDS), help="Of the plot."),
     click.Option(["--row"], type=click.IntRange(0), help="Of a waterfall, force, or decision."),
     click.Option(["--feature"], help="The feature of a scatter."),
     forms=(*_DATA, "png"),
@@ -310,7 +310,7 @@ def explain(given):
     """Divide predictions among the features.
 
     Each row of TABLE gets a value for each feature, which add up to the prediction. CSV and parquet
-    are read and written a part at a time, so that a table may be larger than the memory. A picture
+    are read and written a part at a time, so that a table may be larger than the memory. A plot
     has a dot for each row, or is of the --kind that is named.
     """
     model, tables, options = _opened(given, given.method, "explain")

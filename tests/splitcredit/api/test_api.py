@@ -699,7 +699,7 @@ def test_by_default_values_of_other_rows_are_drawn(case):
             assert sc.rank(model, X, method, **given).gaps.tobytes() == expected.tobytes()
     many = pd.concat([X] * 20, ignore_index=True)
     one, again = (sc.faithfulness(model, many, NAMES, "pg2", k=2) for _ in range(2))
-    assert one.tobytes() == again.tobytes() and len(_ranking._few(many.to_numpy())) == 500
+    assert one.tobytes() == again.tobytes() and len(_ranking._sample_rows(many.to_numpy())) == 500
     assert sc.rank(model, X[:0]).rankings.shape == (0, 4)
     # A background is for the method and the noise.
     given = {"by": "tree_shap_interventional", "background": X[:9]}

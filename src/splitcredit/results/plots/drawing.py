@@ -1,4 +1,4 @@
-"""Parts of pictures by matplotlib: axes, labels, dots, colors, and texts."""
+"""Parts of plots by matplotlib: axes, labels, dots, colors, and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of pictures of attributions and interactions; see `Attribution.plot`."""
+"""Kinds of plots of attributions and interactions; see `Attribution.plot`."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from splitcredit.measures._methods import PRESETS
 from splitcredit.models.forest import part
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
-from splitcredit.views.auditing import pictures
+from splitcredit.views.auditing import plots
 from splitcredit.views.auditing.subject import EXPLAINED, Subject, Z, unfitted_copy
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Measure(NamedTuple):
         return _methods.call(self.method, function, **parameters)
 
 
-# One line a measure: a new one appears in every table and picture. `importance` takes the names.
+# One line a measure: a new one appears in every table and plot. `importance` takes the names.
 MEASURES = {
     "mdi": Measure("mdi", over="trees", in_copies=True),
     "mdi_oob": Measure("mdi_oob", over="trees", in_copies=True),
@@ -124,7 +124,7 @@ class Comparison:
         return pd.DataFrame(rows, columns=columns)
 
     def agreement(self) -> pd.DataFrame:
-        """Rank correlations of the orders, by pairs of measures.
+        """Give the rank correlations of the rankings, by pairs of measures.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class Comparison:
         -------
         matplotlib Figure
         """
-        return pictures.side_by_side(self, top)
+        return plots.side_by_side(self, top)
 
 
 @checked
@@ -232,7 +232,7 @@ def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Co
     for method in _methods.methods() if len(names) == len(MEASURES) else ():
         if "importance" not in method.functions:
             takers = ", ".join(method.functions)
-            reasons[method.name] = f"it orders the features of single rows, for {takers}"
+            reasons[method.name] = f"it ranks the features of single rows, for {takers}"
     return Comparison(importances, reasons, subject.measured_names, tuple(subject.notes))
 
 

@@ -44,7 +44,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
         return why
     rng = subject.rng(10)
     table, _, codes, _ = subject.sample(FITTED * 3 // 2, 11)
-    rows, apart = _parted(codes, subject.classes, rng)
+    rows, apart = _split(codes, subject.classes, rng)
     numbers = subject.numbers(table)
     y_rows, y_apart = codes[rows], codes[apart]
     if subject.classes:  # without gaps between the classes that occur
@@ -102,7 +102,7 @@ def _why_not(subject):
     return ""
 
 
-def _parted(codes, classes, rng):
+def _split(codes, classes, rng):
     """Rows to fit on, and a third to keep apart; the same shares of each class."""
     order = rng.permutation(len(codes))
     if classes:

@@ -13,7 +13,7 @@ import pandas as pd
 from splitcredit.measures._calls import checked
 from splitcredit.results import progress_bar
 from splitcredit.results.stored import replacing
-from splitcredit.views.auditing import copies, page, pictures, sections
+from splitcredit.views.auditing import copies, page, plots, sections
 from splitcredit.views.auditing.comparison import MEASURES, Comparison, compared
 from splitcredit.views.auditing.subject import Subject
 
@@ -99,7 +99,7 @@ class Audit:
         return text
 
     def plot(self, section: str) -> Any:
-        """Draw the picture of a section; needs matplotlib.
+        """Draw the plot of a section; needs matplotlib.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Audit:
         keys = [s.key for s in self.sections]
         if section not in keys:
             raise ValueError(f"section={section!r} is not one of {', '.join(keys)}")
-        return pictures.of_section(self, self[section])
+        return plots.of_section(self, self[section])
 
 
 @checked

@@ -37,10 +37,10 @@ from splitcredit.views.auditing.subject import (
 )
 from splitcredit.views.auditing.texts import FOLDER, TEXTS, grouped, listed, percent, span
 
-# Orders are measured on so many rows, by trees with so many leaves; by fewer if these split by
+# Rankings are measured on so many rows, by trees with so many leaves; by fewer if these split by
 # categories.
 ROWS, LEAVES, OF_LABELS = 12, 1_500, 375
-# Features whose best of all orders is sought; with more it is the greedy order.
+# Features whose best ranking is sought; with more it is the greedy one.
 FEW = 10
 # Features carry nearly the same information if each tells this share of the ranks of the other.
 SAME, BINS, COMPARED = 0.8, 20, 150
@@ -58,7 +58,7 @@ UNKNOWN = (np.nan,) * 3
 class Section(NamedTuple):
     """An answer: a number, the ends of its 95 % interval, a sentence, and what is behind them.
 
-    What is not known is NaN. The table has the columns ``label, value, low, high`` of the picture,
+    What is not known is NaN. The table has the columns ``label, value, low, high`` of the plot,
     and others. Notes say what was cut down, and what could not be done.
     """
 
@@ -152,13 +152,13 @@ def model(subject, copies) -> tuple[Section, bool | None]:
 
 
 def measures(comparison) -> Section:
-    """All measures, and how far their orders agree."""
+    """All measures, and how far their rankings agree."""
     agreement, frame = comparison.agreement(), comparison.to_frame()
     names, (above, below) = list(agreement), np.triu_indices(len(agreement), 1)
     pairs = agreement.to_numpy()[above, below]
     known = np.flatnonzero(np.isfinite(pairs))
     if len(known) == 0:
-        only = f"{len(names)} measures apply, and their orders cannot be compared."
+        only = f"{len(names)} measures apply, and their rankings cannot be compared."
         return _section("measures", UNKNOWN, only, frame, comparison.notes)
     value, low, high = np.quantile(pairs[known], [0.5, 0.025, 0.975])
     worst = known[pairs[known].argmin()]
@@ -251,7 +251,7 @@ def values(copies) -> Section:
 
 
 def faithful(subject, comparison) -> Section:
-    """PGI^2 of every order, as a share of that of the best or the greedy order."""
+    """PGI^2 of every ranking, as a share of the best or the greedy one."""
     forest, notes, p = subject.forest, [], len(comparison.feature_names)
     leaves = np.cumsum(forest.feature < 0)[forest.tree_offsets[1:] - 1]
     of_labels = forest.categories or p < forest.n_features
@@ -268,18 +268,18 @@ def faithful(subject, comparison) -> Section:
         return _none("faithful", "there are fewer than 3 rows")
     notes.append(f"Mean over {len_of(rows)} rows, with values drawn from {len_of(drawn)} rows.")
     best, of_best = ("pgi2_optimum", "best") if p <= FEW else ("pg2_greedy", "greedy")
-    orders: dict[str, Any] = {f"{m} of each row": m for m in ("tree_shap", "saabas", "local_mdi")}
-    orders |= comparison.importances
-    orders["a random order"] = np.array([subject.rng(31).permutation(p)] * len_of(rows))
+    rankings: dict[str, Any] = {f"{m} of each row": m for m in ("tree_shap", "saabas", "local_mdi")}
+    rankings |= comparison.importances
+    rankings["a random ranking"] = np.array([subject.rng(31).permutation(p)] * len_of(rows))
     reached = {}
     try:
         whole: dict[str, Any] = {"top": p} if best == "pg2_greedy" else {}
         trees = subject.by_columns(forest)
         ranked = rank(trees, rows, best, background=drawn, progress=False, **whole)
         largest = np.mean(np.asarray(ranked.gaps), axis=1)
-        for name, order in orders.items():
+        for name, ranking in rankings.items():
             if name.partition(" ")[0] not in comparison.not_applicable:
-                reached[name] = faithfulness(trees, rows, order, background=drawn, progress=False)
+                reached[name] = faithfulness(trees, rows, ranking, background=drawn, progress=False)
     except (TypeError, ValueError) as error:
         return _none("faithful", str(error).partition("\n")[0])
     if largest.mean() == 0:
@@ -287,8 +287,8 @@ def faithful(subject, comparison) -> Section:
     table = _frame([(name, *ratio(gaps, largest)) for name, gaps in reached.items()])
     table["pgi2"] = [gaps.mean() for gaps in reached.values()]
     table = table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
-    floor = table[table["label"] == "a random order"].iloc[0]
-    others = table[table["label"] != "a random order"]
+    floor = table[table["label"] == "a random ranking"].iloc[0]
+    others = table[table["label"] != "a random ranking"]
     first, last = others.iloc[0], others.iloc[-1]
     sentence = {"best": of_best, "first": first["label"], "most": span(_numbers(first))}
     sentence |= {"last": last["label"], "least": span(_numbers(last))}
@@ -323,7 +323,9 @@ def redundant(subject, comparison, model_score) -> Section:
         for i in range(j)
         if ratios[i, j] > 0.99 and np.array_equal(ranks[i], ranks[j])
     ]
-    alone = _alone(subject, numbers[:, chosen], codes, names[chosen], model_score)
+    alone = _gains_of_single_features(
+        subject, numbers[:, chosen], codes, names[chosen], model_score
+    )
     inside = np.concatenate(groups) if groups else np.arange(0)
     apart = _covers_and_background(subject, np.setdiff1d(np.arange(len(names)), inside))
     sentence = (
@@ -370,7 +372,7 @@ def _groups(similarity):
     return [np.flatnonzero(label == k) for k in np.unique(label) if (label == k).sum() > 1]
 
 
-def _alone(subject, numbers, codes, names, model_score):
+def _gains_of_single_features(subject, numbers, codes, names, model_score):
     """What a small tree of each feature alone gains, as a share of the model's gain over chance."""
     of_classes = bool(subject.classes)
     chance = 0.5 if of_classes else 0.0
@@ -458,7 +460,7 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     rule = rule.sort_values("property", key=lambda of: of == "any", kind="stable")
     rule = rule.drop_duplicates("question")
     if beats is False or rule.empty:
-        why = "the model is not better than chance, so that no order of its features means anything"
+        why = "the model is not better than chance, so no ranking of its features means anything"
         why = why if beats is False else f"the rule has no line for {kind} models"
         return _none("recommended", why, "Nothing is recommended: {}.")
     rows, texts = [], []
@@ -515,7 +517,7 @@ def _call(name, given):
 
 
 def _all_parameters(name, parameters):
-    """A method with all its parameters but those of sampling and units, which change no order."""
+    """A method with all its parameters but those of sampling and units, which change no ranking."""
     defaults = _methods.parameters_of(_method(name).function("importance")).values()
     given = {p.name: p.default for p in defaults} | {**parameters}
     left_out = "n_repeats n_permutations per_row random_state threshold progress".split()

@@ -107,7 +107,7 @@ class TreeExplainer:
     ):
         self._by_library, opened = None, Opened(model)
         if _library_values.is_needed(opened):
-            self._hand_over(opened, data, model_output, feature_names)
+            self._use_library(opened, data, model_output, feature_names)
             return
         self.model = ExplainedModel(model)
         rows = background_rows(data)
@@ -147,7 +147,7 @@ class TreeExplainer:
             self.data, self._background = np.asarray(rows), rows
         self._set_expected_value(self.model.forest)
 
-    def _hand_over(self, opened, data, model_output, feature_names):
+    def _use_library(self, opened, data, model_output, feature_names):
         """Leave the values to the library of the model; `expected_value` is that of a call."""
         if data is not None or model_output != "raw":
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Pictures of an audit, for light and dark pages: ink is a color that the page chooses."""
+"""Plots of an audit, for light and dark pages: ink is a color that the page chooses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from splitcredit.views.auditing.texts import TEXTS
 
 # What stands for the color of the text until the page gives it, and the color of what is shown.
 INK, COLOR, PALE = "#010203", "#3b82c4", "#8a8f98"
-# Lines of a picture with one line for each feature.
+# Rows of a plot with one line for each feature.
 MOST = 25
 _INKED = "text.color axes.labelcolor axes.edgecolor xtick.color ytick.color".split()
 _STYLE: Any = {"svg.fonttype": "none", "font.size": 9, **dict.fromkeys(_INKED, INK)}
@@ -23,7 +23,7 @@ _STYLE |= {"axes.spines.top": False, "axes.spines.right": False}
 
 
 def of_section(audit, section):
-    """The picture of a section, as a matplotlib Figure; None if there is nothing to draw."""
+    """The plot of a section, as a matplotlib Figure; None if there is nothing to draw."""
     if section.key == "measures":
         return side_by_side(audit.comparison, 15)
     table = section.table.dropna(subset=["value"]).drop_duplicates("label")[:MOST]
