@@ -1,4 +1,4 @@
-"""The array that a call in chunks returns, to which kernels write the chunks themselves.
+"""Allocate the array that a call in chunks returns; kernels write the chunks into it.
 
 The first touch of a large array takes as long as the work on it, so values that are written to an
 array of their own and copied would pay for it twice.
@@ -15,7 +15,7 @@ _current: ContextVar[ResultArray | None] = ContextVar("current", default=None)
 
 
 class ResultArray:
-    """The values of all rows, made when the first chunk is."""
+    """The values of all rows, allocated with the first chunk."""
 
     def __init__(self, n_rows: int, dtype=np.float64):
         self.n_rows, self.dtype, self.values = n_rows, np.dtype(dtype), None
@@ -23,7 +23,7 @@ class ResultArray:
 
     @contextlib.contextmanager
     def chunk(self, start: int, n_rows: int):
-        """Within the context, `zeros` gives room for these rows, once."""
+        """Let `zeros` give the place of these rows within the context, once."""
         self._start, self._n_rows, self._room = start, n_rows, None
         token = _current.set(self)
         try:
@@ -32,7 +32,7 @@ class ResultArray:
             _current.reset(token)
 
     def room(self, shape) -> np.ndarray | None:
-        """Zeros for the rows of the chunk; None if these are others, or the room is taken."""
+        """Return zeros for the rows of the chunk; None if these are others, or it is taken."""
         if self.dtype != np.float64 or shape[0] != self._n_rows or self._room is not None:
             return None
         if self.values is None:
@@ -52,7 +52,7 @@ class ResultArray:
 
 
 def zeros(shape) -> np.ndarray:
-    """An array of zeros for the values of the rows of a call: its room in the result, if it has."""
+    """Return zeros for the values of the rows of a call, in the result array if there is one."""
     result = _current.get()
     room = None if result is None else result.room(shape)
     return np.zeros(shape) if room is None else room

@@ -40,7 +40,7 @@ LEAVES = 256
 
 
 class Room(NamedTuple):
-    """Where a thread keeps the numbers of one leaf."""
+    """Buffers of a thread for the numbers of one leaf."""
 
     group: np.ndarray  # int64 (rows,): group of each row
     # bool (rows, most features on a path): which conditions the rows of a group satisfy
@@ -55,7 +55,7 @@ class Room(NamedTuple):
 
 
 def interaction_index(forest, X, outputs, table, sets, background=None) -> np.ndarray:
-    """Shapley interaction index of sets of features, float64 (n_samples, n_sets, k)."""
+    """Compute the Shapley interaction index of sets, float64 (n_samples, n_sets, k)."""
     paths = leaf_paths(forest)
     most, size = int(np.diff(paths.starts).max()), sets.shape[1]
     out = np.zeros((len(X), len(sets), len(outputs)))
@@ -81,7 +81,7 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
 
 @lru_cache(maxsize=8)
 def _quadrature(most, size):
-    """Points and weights of the exact rule by features on a path, float64 (most + 1, 2, points)."""
+    """Return points and weights of the exact rule by path length, (most + 1, 2, points)."""
     rules = np.zeros((most + 1, 2, (most - size) // 2 + 1))
     for width in range(size, most + 1):
         n_points = (width - size) // 2 + 1
@@ -92,7 +92,7 @@ def _quadrature(most, size):
 
 @lru_cache(maxsize=8)
 def _betas(most, size):
-    """Table of i! j! / (i + j + 1)! up to `most`, by ratios, as the factorials overflow."""
+    """Tabulate i! j! / (i + j + 1)! up to `most`, by ratios, as the factorials overflow."""
     betas = np.zeros((most + 1, most + 1))
     betas[0] = 1 / np.arange(1, most + 2)
     for i in range(1, most + 1):
@@ -102,7 +102,7 @@ def _betas(most, size):
 
 @kernel(parallel=True)
 def _credit(first, last, leaves, paths, table, value, both, integrals, extent, out):
-    """Take every block of rows to some leaves; one block is one thread's."""
+    """Take every block of rows to some leaves; a block belongs to one thread."""
     most_sets, size = extent
     for block in range(first, last):
         start, stop = block * BLOCK, min(len(out), (block + 1) * BLOCK)
@@ -152,7 +152,7 @@ def _credit_block(start, leaves, paths, table, value, both, integrals, room, out
 
 @kernel(inner=True)
 def _wanted_sets(conditions, path, table, room):
-    """Write down the wanted sets on the path to a leaf; their number."""
+    """Write down the wanted sets on the path to a leaf; return their number."""
     size, n_wanted, width = room.places.shape[1], 0, path[1] - path[0]
     if width < size:
         return 0
@@ -173,7 +173,7 @@ def _wanted_sets(conditions, path, table, room):
 
 @kernel(inner=True)
 def _path_dependent(conditions, path, numbers, rules, room):
-    """The index of each wanted set for each group of rows, by quadrature."""
+    """Compute the index of each wanted set for each group of rows, by quadrature."""
     n_wanted, n_groups = numbers
     first, width, size = path[0], path[1] - path[0], room.places.shape[1]
     n_points, bits = (width - size) // 2 + 1, room.bits
@@ -201,7 +201,7 @@ def _path_dependent(conditions, path, numbers, rules, room):
 
 @kernel(inner=True)
 def _against_background(width, numbers, others, betas, room):
-    """The sum over the background rows of the index of each wanted set for each group of rows."""
+    """Sum the index of each wanted set for each group of rows over the background rows."""
     n_wanted, n_groups, n_others = numbers
     bits, size = room.bits, room.places.shape[1]
     only = np.empty(width, np.int64)  # 1: only x satisfies the condition, -1: only the other row

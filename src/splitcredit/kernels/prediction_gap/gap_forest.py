@@ -1,4 +1,4 @@
-"""The trees as the exact prediction gap needs them, whatever the row and the features."""
+"""Prepare the trees for the exact prediction gap, for any row and features."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class GapForest(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """What `_list_trees` writes, each from the first tree to the last and from left to right.
+    """Arrays that `_list_trees` writes, from the first tree to the last and left to right.
 
     Sides are given by the numbers of their cuts, or -1 and one above the last where there is none.
     """
@@ -105,7 +105,7 @@ class Listed(NamedTuple):
 
 @cached_per_forest
 def gap_forest(forest, output: int) -> GapForest:
-    """The trees of one output, kept as long as the forest lives.
+    """Return the trees of one output, cached with the forest.
 
     A side (the interval of one feature) of a node is *settled* at the first node of a path below
     which its feature is not split any more: there it multiplies what comes from below.
@@ -150,7 +150,7 @@ def gap_forest(forest, output: int) -> GapForest:
 
 @kernel()
 def _bottom_up(left, right, value, constant, leaf, n_leaves):
-    """Whether each node has one value below it, a leaf, and how many leaves: for one value, 1."""
+    """Find nodes with one value below, a leaf of each node, and its number of leaves (then 1)."""
     for number in range(len(left) - 1, -1, -1):
         k = np.uint64(number)
         constant[k], leaf[k], n_leaves[k] = True, number, 1
@@ -163,7 +163,7 @@ def _bottom_up(left, right, value, constant, leaf, n_leaves):
 
 
 def _listed(forest, roots, constant, leaf, n_leaves, cut_of, n_cuts) -> Listed:
-    """Everything that `_list_trees` writes."""
+    """Return everything that `_list_trees` writes."""
     n = int(n_leaves[roots].sum())
     listed = Listed(
         np.empty(n - len(roots), np.int64),
@@ -186,7 +186,7 @@ def _listed(forest, roots, constant, leaf, n_leaves, cut_of, n_cuts) -> Listed:
 
 
 class Listing(NamedTuple):
-    """What `_list_trees` reads of each node, see `_bottom_up`, and the roots."""
+    """Arrays that `_list_trees` reads for each node, see `_bottom_up`, and the roots."""
 
     feature: np.ndarray
     left: np.ndarray
@@ -199,7 +199,7 @@ class Listing(NamedTuple):
 
 
 class Way(NamedTuple):
-    """The way down to a node, by depth, by feature, and by split of the tree."""
+    """The path down to a node, by depth, by feature, and by split of the tree."""
 
     edges: np.ndarray  # of each edge the feature, its low and high cut before, and whether new
     waiting: np.ndarray  # node, depth, split above, and whether to its right
@@ -217,7 +217,7 @@ class Way(NamedTuple):
 
 @kernel()
 def _list_trees(nodes, n_cuts, way, listed):
-    """Write `listed`; the nodes above leaves and the sides of boxes, which have more room.
+    """Write `listed`; return the nodes above leaves and the sides of boxes, enlarged as needed.
 
     The splits of a tree are numbered in the order in which they are met, so those below a node are
     a range of numbers. A feature is split below the node if the next split of it is in this range.
@@ -283,7 +283,7 @@ def _wait(way, place, node, depth, split, is_right):
 
 @kernel(inner=True)
 def _leave_edge(way, depth):
-    """Restore the cuts of the feature of an edge; 1 if it is not in the box any more, else 0."""
+    """Restore the cuts of the feature of an edge; return 1 if it left the box, else 0."""
     j = way.edges[depth, 0]
     way.low[j], way.high[j] = way.edges[depth, 1], way.edges[depth, 2]
     return way.edges[depth, 3]
@@ -291,7 +291,7 @@ def _leave_edge(way, depth):
 
 @kernel(inner=True)
 def _enter_edge(way, d, test, n_cuts, n_box):
-    """Narrow the side of the feature of an edge; the number of sides of the box."""
+    """Narrow the side of the feature of an edge; return the number of sides of the box."""
     j, cut, is_right = test
     is_new = True
     for i in range(n_box):
@@ -310,7 +310,7 @@ def _enter_edge(way, d, test, n_cuts, n_box):
 
 @kernel(inner=True)
 def _settle(way, n_box, n_settled, is_leaf, stop):
-    """List the features that are not split before split `stop`; how many are settled."""
+    """List the features that are not split before split `stop`; return how many are settled."""
     for i in range(n_box):
         j = way.box[i]
         if not way.is_settled[j] and (is_leaf or way.next_split[j] >= stop):
@@ -331,7 +331,7 @@ def _write_leaf(way, n_above, n_box, first_above, first_side, above, box):
 
 @kernel(inner=True)
 def _with_room(table, n):
-    """The table, or a copy of twice its length if it has less than n rows."""
+    """Return the table, or a copy of twice its length if it has less than n rows."""
     if n <= len(table):
         return table
     larger = np.empty((2 * n, table.shape[1]), np.int64)
@@ -365,7 +365,7 @@ def _number_splits(nodes, root, way):
 
 
 def _cuts(forest, splits):
-    """Cuts by feature and threshold, and the cut of every node."""
+    """Return cuts by feature and threshold, and the cut of every node."""
     feature, threshold = forest.feature[splits], forest.threshold[splits]
     order = np.lexsort((threshold, feature))
     feature, threshold = feature[order], threshold[order]
@@ -383,7 +383,7 @@ def _cuts(forest, splits):
 
 
 def _sides(feature, low, high, n_cuts, n_features):
-    """The distinct sides by feature, the first of each feature, and the number of each side."""
+    """Return the distinct sides by feature, the first of each feature, and each side's number."""
     order = np.lexsort((high, low, feature))
     given = np.stack([feature, low, high])[:, order]
     is_new = np.ones(len(order), np.bool_)

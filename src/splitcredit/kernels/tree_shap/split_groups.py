@@ -1,4 +1,4 @@
-"""Trees cut into groups of leaves with the few splits that lead to them, for `group_tables`."""
+"""Cut trees into groups of leaves with the few splits that lead to them, for `group_tables`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def groups_of(nodes, value, offsets) -> Groups:
 
 @lru_cache(maxsize=8)
 def _none(n_outputs):
-    """No groups: what `_cut` is given to count them."""
+    """Return no groups, for the call of `_cut` that counts them."""
     return _empty(0, 0, n_outputs)
 
 
@@ -62,7 +62,7 @@ def _empty(n_groups, n_nodes, n_outputs):
 
 @kernel()
 def _sizes(nodes, offsets):
-    """Inner nodes at and below every node of some trees."""
+    """Count the inner nodes at and below every node of some trees."""
     sizes = np.zeros(offsets[-1] - offsets[0], np.int32)
     for node in range(offsets[-1] - 1, offsets[0] - 1, -1):
         if nodes.feature[node] >= 0:
@@ -100,7 +100,7 @@ def _cut(nodes, value, offsets, sizes, groups, write):
 
 @kernel(inner=True)
 def _write_group(nodes, value, way, depth, node, g, start, groups):
-    """Copy the way to a node, with leaves of value 0 beside it, and all that is below."""
+    """Copy the path to a node, with leaves of value 0 beside it, and all that is below."""
     group_nodes, k = groups.nodes, start
     groups.offsets[g] = start
     for i in range(depth):

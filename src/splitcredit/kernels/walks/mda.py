@@ -14,7 +14,7 @@ ORDERS = 8_000_000
 
 
 def loss_increases(forest, X, y, permutations, done=lambda n: None) -> np.ndarray:
-    """Mean loss of permuted rows minus that of the rows, float64 (n_trees, n_features).
+    """Average the loss of permuted rows minus the loss of the rows, (n_trees, n_features).
 
     The loss is 1 where the leaf's largest class (the first of equals) is not that of the row, for
     a regressor the squared error. It is over the out-of-bag rows of each tree, NaN without any; 0
@@ -40,7 +40,7 @@ def loss_increases(forest, X, y, permutations, done=lambda n: None) -> np.ndarra
 
 
 class Losses(NamedTuple):
-    """What the losses are of: the prediction of each leaf, and the target of each row."""
+    """The prediction of each leaf and the target of each row, which losses compare."""
 
     predicted: np.ndarray
     target: np.ndarray
@@ -48,7 +48,7 @@ class Losses(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Trees, and their out-of-bag rows; orders of tree t start at n_features starts[t]."""
+    """Trees and their out-of-bag rows; permutations of tree t start at n_features starts[t]."""
 
     trees: np.ndarray
     rows: np.ndarray
@@ -57,7 +57,7 @@ class Drawn(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Of the rows of a tree: the loss before, the leaf, and the node and number of the walking."""
+    """Buffers for the rows of a tree: loss, leaf, and the node and number of walking rows."""
 
     before: np.ndarray
     leaf: np.ndarray

@@ -1,4 +1,4 @@
-"""Partial dependence: rows and the values of a grid go down each tree together.
+"""Compute partial dependence: rows and grid values go down each tree together.
 
 A split on a studied feature parts the values of the grid, and the rows go both ways. Any other
 split parts the rows. At a leaf, each of the rows that are left has its value at each of the grid
