@@ -495,14 +495,14 @@ def faithfulness(
 
 
 def _common(output, groups, random_state, features):
-    """What every method takes, where it is not the default."""
+    """Return the parameters of every method that do not have their defaults."""
     output = None if isinstance(output, str) and output == "all" else output
     features = None if features == "columns" else features
     return dict(output=output, groups=groups, random_state=random_state, features=features)
 
 
 def _measured(method, model, X, y, progress, common, sample_weight=None) -> Importance:
-    """The importance by a method that is given by its name or its function."""
+    """Compute the importance by a method that is given by its name or its function."""
     data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
     if not _methods.is_measure(method):
         found = _methods.call(method, "importance", progress, **common)(model, **data)
@@ -529,7 +529,7 @@ def _measured(method, model, X, y, progress, common, sample_weight=None) -> Impo
 
 
 def _by_gaps(opened, method, output, given, progress) -> Rankings:
-    """Rankings by exact gaps."""
+    """Rank by exact gaps."""
     of_method = {k: v for k, v in given.items() if k not in ("noise", "scale", "background")}
     _methods.call(method, "rank", **of_method)  # says what the method does not take
     noise, scale, who = given.get("noise"), given.get("scale"), f"method {method!r}"
@@ -538,7 +538,7 @@ def _by_gaps(opened, method, output, given, progress) -> Rankings:
 
 
 def _by_method(opened, method, y, output, progress, given) -> Rankings:
-    """Rankings by the attributions or importances of a method."""
+    """Rank by the attributions or importances of a method."""
     model, X = opened.model, opened.given
     if not _methods.is_measure(method):
         del given["check_additivity"]

@@ -1,4 +1,4 @@
-"""Importances of copies of a model that are fitted to resamples of its rows."""
+"""Measure importances of copies of a model that are fitted to resamples of its rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def refuse(model, X) -> None:
 
 
 def values_of(measured, method, model, X, y, refits, *, random_state, names, progress):
-    """Fit and measure each copy of the model; the values (n_refits, n_features)."""
+    """Fit and measure each copy of the model; return the values (n_refits, n_features)."""
     check_whole("random_state", random_state)
     X = records(X, model)
     refuse_container(X)

@@ -1,4 +1,4 @@
-"""Partial dependence, individual conditional expectations and accumulated local effects."""
+"""Compute partial dependence, individual conditional expectations and accumulated local effects."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class _Axis(NamedTuple):
 
     @property
     def known(self):
-        """The values in the rows that are finite, float64."""
+        """Finite values in the rows, float64."""
         return self.of_rows[np.isfinite(self.of_rows)]
 
     def rows(self):
@@ -360,7 +360,7 @@ def _in_bins(axes, grid, resolution) -> _Axis:
 
 
 def _accumulated(forest, rows, axis, scale, weights):
-    """Accumulated local effects (Apley and Zhu 2020, Equations 15 and 16), (n_edges, n_outputs)."""
+    """Compute accumulated local effects (Apley and Zhu 2020, Eq. 15, 16), (n_edges, n_outputs)."""
     edges, n_bins = axis.places, len(axis.places) - 1
     inside = np.flatnonzero((axis.of_rows >= edges[0]) & (axis.of_rows <= edges[-1]))
     bins = np.maximum(np.searchsorted(edges, axis.of_rows[inside]), 1) - 1

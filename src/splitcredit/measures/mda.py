@@ -31,7 +31,7 @@ def mda(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
-    """Mean decrease of accuracy when a feature is permuted among each tree's out-of-bag rows.
+    """Measure how accuracy drops when a feature is permuted among each tree's out-of-bag rows.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def mda(
 
 
 def permutations(n_features: int, random_state: int):
-    """Make a function of a tree and n that orders n rows for each feature."""
+    """Make a function of a tree and n that permutes n rows for each feature."""
 
     def of_tree(tree, n):
         rng = np.random.default_rng([random_state, tree])

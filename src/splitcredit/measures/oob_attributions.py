@@ -44,7 +44,7 @@ def oob_attributions(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
-    """Attributions of every training row, by its out-of-bag or in-bag trees.
+    """Attribute every training row by its out-of-bag or in-bag trees.
 
     In-bag rows count once, however often they were drawn. The sum over these trees is divided by
     the number of all trees, as in the paper, so in-bag and out-of-bag values add up to the
@@ -199,6 +199,6 @@ def oob_importance(
 
 
 def refuse(model, forest) -> None:
-    """Raise a ValueError if no rows are out of bag: the means over them take models of any y."""
+    """Raise a ValueError if no rows are out of bag."""
     refuse_unbagged(forest)
     refuse_without_oob(forest)

@@ -1,4 +1,4 @@
-"""Permutation: what the score on given rows loses if a feature is permuted (scikit-learn)."""
+"""Permutation: loss of the score on given rows if a feature is permuted (scikit-learn)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def permutation(
     features: Literal["columns", "transformed"] = "columns",
     progress: bool | None = None,
 ) -> Importance:
-    """Scikit-learn's ``permutation_importance``, to compare with.
+    """Measure how the score drops if a feature is permuted, by scikit-learn's function.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def permutation(
 
 
 def _taken(table, members, numbers):
-    """Rows that have the features of each column from the row of its number."""
+    """Return rows whose features of each column come from the row with its number."""
     taken = table.copy()
     for k, features in enumerate(members):
         if hasattr(table, "iloc"):
@@ -186,11 +186,11 @@ class _Averaged:
         self.forest = forest
 
     def fit(self, X, y):
-        """Nothing is left to fit; scikit-learn asks for the method."""
+        """Do nothing: scikit-learn asks for the method."""
         return self
 
     def score(self, X, y, sample_weight=None):
-        """Accuracy of classes, or share of explained variance of values."""
+        """Return the accuracy of classes, or the share of explained variance of values."""
         from sklearn.metrics import accuracy_score, r2_score
 
         prediction = self.forest.predict(X)

@@ -69,7 +69,7 @@ def sage(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
-    """SAGE values: Shapley values of v(S) = E[loss(f_{}, Y)] - E[loss(f_S(X_S), Y)].
+    """Compute SAGE values: Shapley values of v(S) = E[loss(f_{}, Y)] - E[loss(f_S(X_S), Y)].
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def _background(X, weights, is_sampled, random_state) -> np.ndarray:
 
 
 def _losses(forest, X, y, background, loss, imputer, link="raw"):
-    """The imputer, and a function of its predictions and the rows that gives the losses."""
+    """Return the imputer, and a function that gives the losses of its predictions for rows."""
     imputers = {"marginal": kernel.MarginalImputer, "conditional": kernel.ConditionalImputer}
     imputed = imputers[imputer](forest, X, background, link)
     n_classes = len(classes_of(forest))
@@ -227,7 +227,7 @@ def _losses(forest, X, y, background, loss, imputer, link="raw"):
 
 
 def _exact(imputed, losses, n, weights, p, progress):
-    """Shapley values by enumeration of all coalitions."""
+    """Compute Shapley values by enumeration of all coalitions."""
     if p > MOST_FEATURES:
         raise ValueError(
             f'algorithm="exact" enumerates the subsets of the features, and 2**{p} are too many: '
@@ -248,7 +248,7 @@ def _exact(imputed, losses, n, weights, p, progress):
 
 
 def _sampled(imputed, losses, draw, p, threshold, limit, rng, done):
-    """Mean and standard error of the gains over random permutations, and how many there were.
+    """Return mean and standard error of the gains over random permutations, and their number.
 
     There are at most `limit`, and as many without a threshold.
     """
@@ -293,19 +293,19 @@ def _sampled(imputed, losses, draw, p, threshold, limit, rng, done):
 
 
 def _needed(count, mean, error, threshold):
-    """Permutations that the standard errors so far let expect, whole rounds."""
+    """Estimate from the standard errors so far how many permutations are needed, in full rounds."""
     wanted = threshold * _spread(mean)
     n_rounds = count * (error.max() / wanted) ** 2 / ROUND if wanted > 0 else 1.0
     return int(min(MOST, max(1.0, np.ceil(n_rounds)) * ROUND))
 
 
 def _spread(values):
-    """Distance between the largest and the smallest value; a single one has that to 0 only."""
+    """Return the largest less the smallest value; for a single value its distance to 0."""
     return np.ptp(values) if len(values) > 1 else abs(values[0])
 
 
 def _gains(imputed, losses, rows, ranks):
-    """Loss saved by each feature when it becomes known in the order of its rank, (n_draws, p)."""
+    """Return the loss saved by each feature as it becomes known by rank, (n_draws, p)."""
     n_draws, p = ranks.shape
     predictions = imputed.along(rows, ranks).reshape(n_draws * (p + 1), -1)
     pairs = losses(predictions, np.repeat(rows, p + 1)).reshape(n_draws, p + 1)
@@ -345,7 +345,7 @@ def refuse(model, forest) -> None:
 
 
 def link_of(model, forest) -> str:
-    """What of the model is compared with y: its ``"raw"`` output, or the ``"probability"``."""
+    """Return which output is compared with y: the ``"raw"`` one, or the ``"probability"``."""
     inner, _ = unwrap(model)
     has_classes = forest.other_class is not None or forest.n_outputs > 1
     scores = "log_odds" if forest.n_outputs == 1 else "class_scores"

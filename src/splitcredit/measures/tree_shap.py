@@ -31,7 +31,7 @@ def tree_shap(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
-    """Path-dependent TreeSHAP: the Shapley values of lundberg2017, Eq. 2 with Algorithm 1, exact.
+    """Attribute by path-dependent TreeSHAP: exact, lundberg2017, Eq. 2 with Algorithm 1.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def tree_shap_interventional(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
-    """Interventional TreeSHAP: exact Shapley values of v(S), the mean over z of ``f(x_S, z_-S)``.
+    """Attribute by interventional TreeSHAP: v(S) is the mean over z of ``f(x_S, z_-S)``.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _explain_classes(
 
 
 def _explain_curve(forest, X, background, output, curve, y):
-    """Attribute a curve of the only output."""
+    """Attribute a transform, such as the probability, of the only output."""
     X = forest.prepare(X)
     y = rescaling.check(forest, curve, y, len(X))
     if output != "predicted":
@@ -201,7 +201,7 @@ def _explain_curve(forest, X, background, output, curve, y):
 
 
 def _of_curve(forest, values, baseline, names, index, output, curve, sampling) -> Attribution:
-    """The attribution of a curve, with what it was made by."""
+    """Return the attribution of a transformed output, with the parameters of the call."""
     chosen = {"output": output if isinstance(output, str) else int(output), "model_output": curve}
     return Attribution(
         values=values,

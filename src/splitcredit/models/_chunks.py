@@ -1,4 +1,4 @@
-"""Rows in chunks: what bounds the memory of long tables and moves the progress bar.
+"""Split rows into chunks, which bounds memory and moves the progress bar.
 
 What a row gets is the same bytes in any chunk; the tests of every method hold them to that.
 """
@@ -29,7 +29,7 @@ _FEWEST = 1 << 10
 
 
 def chunk_rows(forest, parameters=MappingProxyType({})) -> int:
-    """Rows in a chunk, from the sizes of the forest and what is explained."""
+    """Return the rows in a chunk, from the sizes of the forest and what is explained."""
     if parameters.get("model_output", "raw") != "raw" and forest.n_outputs > 1:
         return _PLAYED  # by sampling
     rows = min(_ROWS, max(_FEWEST, _PAIRS // forest.n_nodes))
@@ -65,7 +65,7 @@ def attributions(
 
 
 def as_table(forest, X):
-    """X as something with rows to take; ValueError if it has none."""
+    """Return X as a table whose rows can be taken; ValueError if it is none."""
     X = rows_in(X)
     refuse_container(X)
     is_table = hasattr(X, "columns") or hasattr(X, "column_names")
@@ -91,7 +91,7 @@ def as_table(forest, X):
 
 
 def joined(pieces, n: int, result) -> Attribution:
-    """The attributions of n rows from those of their chunks."""
+    """Join the attributions of chunks to those of n rows."""
     first = next(pieces)
     if len(first.values) == n:
         return first

@@ -1,4 +1,4 @@
-"""Forests whose features are the columns that a pipeline made the features of its trees of."""
+"""Give a forest the columns of a pipeline's table as features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from splitcredit.models.forest import Forest
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ForestByColumns(Forest):
-    """Trees that have columns for features, and compare what those of `transformed` compare.
+    """Trees whose features are columns, and which compare the features of `transformed`.
 
     In prepared rows that stands behind the columns, as subsets of categories stand behind features
     in other forests. The columns themselves are NaN, which no node compares and no two rows share.

@@ -1,4 +1,4 @@
-"""How much a prediction moves when the features that a ranking names are perturbed.
+"""Measure how much a prediction moves when the features that a ranking names are perturbed.
 
 The squared prediction gap PG^2 of a set of features is the expected square of the change of the
 prediction when they are perturbed. PGI^2 of a ranking is the mean of PG^2 of its first feature, of

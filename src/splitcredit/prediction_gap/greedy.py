@@ -1,4 +1,4 @@
-"""Greedy rankings: feature after feature, each with the largest PG^2 together with those before."""
+"""Rank greedily: each next feature has the largest PG^2 together with those before."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def greedy_ranking(
 
 
 def _in_double_precision(problem, X, order, top, done):
-    """Rankings, gaps and ties of some rows."""
+    """Return rankings, gaps and ties of some rows."""
     n, d, each = len(X), problem.forest.n_features, np.arange(len(X))
     of_pairs = problem.of_pairs(X, np.ones((n, d), np.bool_))
     tested, chosen, so_far = problem.tested, np.zeros((n, d), np.bool_), np.zeros(n)
@@ -160,7 +160,7 @@ def _in_single_precision(problem, X, order, top):
 
 
 def _checked_order(ties, n_features):
-    """Order of ties for each place, int64 (n_features, n_features)."""
+    """Return the order of ties for each place, int64 (n_features, n_features)."""
     order = np.arange(n_features) if ties is None else np.asarray(ties)
     shapes = (n_features,), (n_features, n_features)
     if order.shape not in shapes or (np.sort(order, axis=-1) != np.arange(n_features)).any():

@@ -1,4 +1,4 @@
-"""The ranking with the largest PGI^2 of all, which gajewski2025 leaves open."""
+"""Find the ranking with the largest PGI^2 of all, which gajewski2025 leaves open."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def best_ranking(
     *,
     done: Callable | None = None,
 ) -> Rankings:
-    """Ranking of each row's features with the largest PGI^2 (gajewski2025, Eq. 3) of all orders.
+    """Rank each row's features so that PGI^2 (gajewski2025, Eq. 3) is the largest of all.
 
     The best way from the empty set to all features, through all 2^d sets (dynamic programming). Of
     the rankings whose PGI^2 is the largest, up to a relative 1e-14, this is the first in
@@ -74,7 +74,7 @@ def best_ranking(
 
 
 def _best_rankings(gaps, d):
-    """Best orders, and the gaps along them, from the gaps of all sets (n, 2**d)."""
+    """Return the best rankings, and the gaps along them, from gaps of all sets (n, 2**d)."""
     behind = _best_behind(gaps, d)
     n = len(gaps)
     chosen, rows = np.zeros(n, np.int64), np.arange(n)
@@ -100,7 +100,7 @@ def _best_rankings(gaps, d):
 
 
 def _best_behind(gaps, d):
-    """Largest sum of gaps on a way from each set to all features, its own left out, (n, 2**d)."""
+    """Maximize the sum of gaps from each set, itself excluded, to all features, (n, 2**d)."""
     sets = np.arange(2**d)
     size = np.bitwise_count(sets)
     behind = np.zeros_like(gaps)

@@ -1,4 +1,4 @@
-"""The command line: ``splitcredit COMMAND MODEL TABLE``, from files to files.
+"""Run the command line: ``splitcredit COMMAND MODEL TABLE``, from files to files.
 
 Each command calls the function of its name with what it reads from files. What a function refuses
 ends in one line and the status 1, a wrong command line in one line and the status 2.
@@ -68,7 +68,7 @@ class _Commands(click.Group):
 @click.option("--traceback", is_flag=True, help="Show where in the code an error occurs.")
 @click.pass_context
 def cli(ctx, traceback):
-    """Importances and attributions of tree ensembles, from files to files.
+    """Explain tree ensembles by importances and attributions, from files to files.
 
     MODEL is a file of XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.json, .cbm), scikit-learn
     by skops (.skops), or of `splitcredit convert` (.npz). TABLE is a file of CSV or parquet, or -
@@ -84,7 +84,7 @@ def main():
 
 
 def _command(example, *parameters, forms):
-    """Make a function a command; it gets what is given as attributes of one object."""
+    """Make a function a command; it gets the arguments as attributes of one object."""
 
     def decorate(function):
         def run(**given):
@@ -148,7 +148,7 @@ _OF_METHOD = (_PARAMETERS, _PROGRESS)
 
 
 def _format(out, form, forms):
-    """The format of the results; a usage error if there is no file for it, or no such format."""
+    """Return the format of the results; a usage error if it is unknown or needs a file."""
     if form is None and out is None:
         form = "table" if sys.stdout.isatty() else "csv"
     elif form is None:
@@ -163,7 +163,7 @@ def _format(out, form, forms):
 
 
 def _opened(given, method=None, function=None):
-    """The model, the tables as it takes them, and the options of the method."""
+    """Return the model, the tables of its rows, and the options of the method."""
     options = {} if method is None else _parameters(given, method, function)
     if not given.check:
         options["check_additivity"] = False
@@ -181,12 +181,12 @@ def _opened(given, method=None, function=None):
 
 
 def _named(text, names):
-    """A name, or the index that stands for it."""
+    """Return the index or name that a text stands for."""
     return int(text) if text.isdigit() and text not in names else text
 
 
 def _rows_and_noise(given, tables, options) -> tuple:
-    """Rows, targets, and options with the noise, which is made of the rows of the whole table."""
+    """Return rows, targets, and options with the noise, made of all rows of the table."""
     noise = {"noise": given.noise, "scale": given.scale}
     noise = {name: value for name, value in noise.items() if value is not None}
     has_unit, size = "std" in noise.get("scale", ""), noise.get("scale", "1").replace("std", "", 1)
@@ -205,7 +205,7 @@ def _rows_and_noise(given, tables, options) -> tuple:
 
 
 def _parameters(given, method, function):
-    """Parameters of a method with the types of its signature; a usage error if something lacks."""
+    """Return parameters of a method in its types; a usage error if one is missing."""
     found = _methods.look_up(method, function)
     taker = found.function("explain" if function == "rank" and found.attributes else function)
     data = {"X": given.table, "y": given.target, "background": given.background}
@@ -217,7 +217,7 @@ def _parameters(given, method, function):
 
 
 def _typed_parameters(pairs, taker):
-    """Values of ``-p NAME=VALUE`` with the types of the signature of what takes them."""
+    """Return values of ``-p NAME=VALUE`` in the types of the function's signature."""
     hints, parameters = _hints(taker), {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
@@ -230,12 +230,12 @@ def _typed_parameters(pairs, taker):
 
 
 def _hints(function):
-    """What the signature of a function says of its parameters, where arrays may be anything."""
+    """Return the type hints of a function's parameters, where arrays may be anything."""
     return typing.get_type_hints(function, localns={"ArrayLike": object, "Callable": object})
 
 
 def _typed(name, text, hint):
-    """The value of a parameter: text where the signature has text, else what JSON makes of it."""
+    """Return the value of a parameter: text if its type is text, else parsed as JSON."""
     kinds = [hint, *typing.get_args(hint)]
     if str in kinds or any(typing.get_origin(kind) is typing.Literal for kind in kinds):
         return text
@@ -253,7 +253,7 @@ def _typed(name, text, hint):
 
 
 def _targets(of_method, y):
-    """The targets for a method that explains a loss."""
+    """Return the targets for a method that explains a loss."""
     return {"y": y} if y is not None and "y" in _methods.parameters_of(of_method.func) else {}
 
 
@@ -273,7 +273,7 @@ def _draw(given, plot, **options):
 
 
 def _frame(attribution, start=0):
-    """The attributions of some rows, with their baselines; the first of them is row `start`."""
+    """Return the attributions of rows with their baselines; the first is row `start`."""
     frame = attribution.to_frame()
     frame.isetitem(0, frame.iloc[:, 0] + start)
     n, _, k = attribution.values.shape
@@ -283,7 +283,7 @@ def _frame(attribution, start=0):
 
 
 def _in_parts(given, model, tables, options):
-    """Frames of attributions, a part of the table at a time."""
+    """Yield frames of attributions, a part of the table at a time."""
     start, check = 0, options.pop("check_additivity", True)
     of_method = _methods.call(given.method, "explain", **options)
     with bar(given.rows, given.progress) as advance:
@@ -360,7 +360,7 @@ def importance(given):
     forms=_DATA,
 )
 def interactions(given):
-    """Interactions of pairs of features.
+    """Compute interactions of pairs of features.
 
     Shapley interaction values of each row of TABLE, exact.
     """
@@ -378,7 +378,7 @@ def interactions(given):
     forms=(*_DATA, "png"),
 )
 def partial_dependence(given):
-    """How the prediction depends on a feature.
+    """Compute how the prediction depends on a feature.
 
     The mean over the rows of TABLE, for each value on a grid. Parameters are such as -p kind=ale.
     """

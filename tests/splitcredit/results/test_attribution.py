@@ -260,7 +260,7 @@ def test_totals_add_the_baseline():
     np.testing.assert_array_equal(by_row.totals(), [[7.0, 11.0], [27.0, 31.0]])
 
 
-def test_the_frame_is_tidy():
+def test_the_frame_has_a_row_for_each_row_and_output():
     assert repr(attribution()) == "Attribution('saabas', 2 samples, 3 features, 2 outputs)"
     frame = attribution().to_frame()
     assert list(frame.columns) == ["sample", "output", "a", "b", "c"]

@@ -1,4 +1,4 @@
-"""Fitted models: what is known of each library, in one class and file a library, and `Forest`."""
+"""Read fitted models: one class and one file for each library, and `to_forest`."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ _OF_ONE_TARGET = ("leaf_count", "count")
 
 
 def format_of(model) -> Format:
-    """Find the format of an unwrapped model or path; of others a `Format` that knows nothing."""
+    """Find the format of an unwrapped model or path; a plain `Format` for unknown ones."""
     if isinstance(model, Forest):  # the most frequent question, for single rows
         return _OTHER
     return next((one for one in (_FILE, *FORMATS) if one.recognizes(model)), _OTHER)
 
 
 def unwrap(model) -> tuple[object, Steps]:
-    """What is left of a model without pipelines and searches around it, and the steps before it."""
+    """Return the model inside of pipelines and searches, and the steps before it."""
     inner, pipelines, row_changing = inside(model)
     return inner, Steps(pipelines, format_of(inner).absent, row_changing)
 
@@ -135,7 +135,7 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
 
 
 def are_targets(forest: Forest) -> bool:
-    """Whether outputs are several targets or their classes.
+    """Return whether outputs are several targets or their classes.
 
     A Forest that `to_forest` made says it. Of others, such as those of earlier versions, the names
     tell. Classes of one target may be called "y0" and "y1" as well: those of trees that were grown

@@ -1,4 +1,4 @@
-"""Plots of importances, attributions and interactions, and the form that plots of shap take.
+"""Draw importances, attributions and interactions, and convert them for shap's plots.
 
 - `drawing` has axes, labels, colors and texts.
 - `kinds` draws each kind of plot.

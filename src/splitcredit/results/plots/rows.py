@@ -1,4 +1,4 @@
-"""Decision and force plots; see `Attribution.plot`."""
+"""Draw decision and force plots; see `Attribution.plot`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All measures of one model side by side, with intervals, and why the others do not apply."""
+"""Compare all measures of one model side by side, with intervals, and why others do not apply."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OF_SCORES = ("permutation", "sage")
 
 
 class Measure(NamedTuple):
-    """How an importance is computed, and what its standard error is over."""
+    """Computation of an importance, and what its standard error varies over."""
 
     method: str  # with its parameters, as `splitcredit.importance` takes it
     parameters: dict = MappingProxyType({})  # type: ignore[assignment]
@@ -47,11 +47,11 @@ class Measure(NamedTuple):
 
     @property
     def needs(self):
-        """What the method needs beside a model and X."""
+        """Needs of the method beside a model and X."""
         return _methods.look_up(self.method, "importance").needs
 
     def call(self, function="importance", **more):
-        """The function of the method, with its parameters and more."""
+        """Bind the method's function to its parameters and more."""
         parameters = {**self.parameters, **more}
         return _methods.call(self.method, function, **parameters)
 
@@ -103,7 +103,7 @@ class Comparison:
         return f"Comparison({n} measures, {p} features, {len(self.not_applicable)} not applicable)"
 
     def to_frame(self) -> pd.DataFrame:
-        """As a tidy DataFrame: a row for each measure and feature.
+        """Convert to a DataFrame with a row for each measure and feature.
 
         Returns
         -------
@@ -217,7 +217,7 @@ def compare(
 
 
 def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Comparison:
-    """`compare` what is open already, by the measures of these names."""
+    """Do the work of `compare` for an opened subject, by the measures of these names."""
     importances, reasons = {}, {}
     for name in names:
         try:
@@ -237,7 +237,7 @@ def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Co
 
 
 def measured(subject: Subject, name: str) -> Importance:
-    """The importance by one measure, with its standard error or NaN."""
+    """Compute the importance by one measure, with its standard error or NaN."""
     measure = MEASURES[name]
     if "y" in measure.needs and subject.y is None:
         raise TypeError(needs(f"method {measure.method!r}", "y"))
@@ -261,7 +261,7 @@ def measured(subject: Subject, name: str) -> Importance:
 
 
 def _of_rows(subject, measure):
-    """Mean absolute attributions of some rows."""
+    """Average the absolute attributions of some rows."""
     (rows, *_, weights), trees = subject.sample(EXPLAINED, 2), subject.some_trees()
     needs_more = "background" in measure.needs
     more = {"background": subject.background(BACKGROUND)} if needs_more else {}
@@ -301,7 +301,7 @@ def _of_training_rows(subject, measure):
 
 
 def _by_trees(subject, forest, measure, data):
-    """A mean over trees, with the standard error over groups of them."""
+    """Average over trees, with the standard error over groups of them."""
     n_groups = min(GROUPS, forest.n_trees) if forest.n_trees > 3 else 1
     ends = np.linspace(0, forest.n_trees, n_groups + 1).astype(int)
     of_method = partial(importance, method=measure.call(), **data)
@@ -313,7 +313,7 @@ def _by_trees(subject, forest, measure, data):
 
 
 def _of_scores(subject, measure):
-    """Measures of what the score loses, on rows that the model has not seen, if there are any."""
+    """Measure the loss of the score, on rows that the model has not seen, if there are any."""
     if not subject.has_test:
         subject.note(
             "Permutation and SAGE are of rows that the model may have been fitted on: pass X_test "

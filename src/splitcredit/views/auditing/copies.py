@@ -1,4 +1,4 @@
-"""Copies of a model, fitted anew beside noise: permuted copies of its features, and made-up noise.
+"""Fit copies of a model beside noise: permuted copies of its features, and made-up noise.
 
 Nothing in a permuted copy has to do with the targets, so what a measure says of it is a false
 alarm, and how much it says is its bias.
@@ -20,7 +20,7 @@ FITS, SHADOWS, LEVELS = 5, 50, (2, 10, 100, 1000)
 
 
 class Copies(NamedTuple):
-    """What measures say of features and of noise, in several fits, and how well copies predict."""
+    """Importances of features and of noise in several fits, and the score of the copies."""
 
     values: dict[str, np.ndarray]  # by measure: (FITS, n_features + columns of noise)
     why_not: dict[str, str]  # measures that do not apply, and why
@@ -32,7 +32,7 @@ class Copies(NamedTuple):
     n_trees: int
 
     def lower_ends(self, values):
-        """Lower ends of the 95 % intervals of means over the fits."""
+        """Return lower ends of the 95 % intervals of means over the fits."""
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         return values.mean(axis=0) - t.ppf(0.975, len(values) - 1) * error
 
@@ -103,7 +103,7 @@ def _why_not(subject):
 
 
 def _split(codes, classes, rng):
-    """Rows to fit on, and a third to keep apart; the same shares of each class."""
+    """Return rows to fit on, and a third to keep apart; the same shares of each class."""
     order = rng.permutation(len(codes))
     if classes:
         order = order[np.argsort(codes[order], kind="stable")]

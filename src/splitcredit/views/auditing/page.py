@@ -1,4 +1,4 @@
-"""The page of an audit: one file, in light and dark, that needs no script and no other file."""
+"""Write the page of an audit: one file, in light and dark, without script or other files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ th, td { border-bottom: 1px solid var(--line); padding: .2rem .6rem .2rem 0; tex
 
 
 def render(audit) -> str:
-    """The page as text. Every name and every message is escaped."""
+    """Return the page as text, with every name and every message escaped."""
     shown = [_section(audit, k, section) for k, section in enumerate(audit.sections, 1)]
     answers = "".join(
         f'<li><a href="#{escape(s.key)}">{escape(s.title)}</a>: {escape(s.sentence)}</li>'

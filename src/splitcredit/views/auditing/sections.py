@@ -1,4 +1,4 @@
-"""The eight questions of an audit: each a table, a number with its interval, and a sentence.
+"""Answer the eight questions of an audit: a table, a number with interval, and a sentence each.
 
 Sentences are chosen by the numbers and quote them.
 """
@@ -56,7 +56,7 @@ UNKNOWN = (np.nan,) * 3
 
 
 class Section(NamedTuple):
-    """An answer: a number, the ends of its 95 % interval, a sentence, and what is behind them.
+    """An answer: a number, the ends of its 95 % interval, a sentence, and the table behind it.
 
     What is not known is NaN. The table has the columns ``label, value, low, high`` of the plot,
     and others. Notes say what was cut down, and what could not be done.
@@ -74,7 +74,7 @@ class Section(NamedTuple):
 
 
 def _section(key, numbers, sentence, table, notes=(), what=""):
-    """A section; a dict in place of the sentence is what its templates are filled with."""
+    """Make a section; a dict in place of the sentence fills the sentence's templates."""
     texts = TEXTS.loc[key]
     if isinstance(sentence, dict):
         how = texts["how"].format(**sentence)
@@ -96,7 +96,7 @@ def _numbers(row):
 
 
 def model(subject, copies) -> tuple[Section, bool | None]:
-    """How well the model predicts, and whether it beats chance; None if nobody knows."""
+    """Say how well the model predicts, and whether it beats chance; None if not known."""
     of_classes, has_copies, notes = bool(subject.classes), not isinstance(copies, str), []
     if why := subject.why_not_scored:
         return _none("model", why), None
@@ -152,7 +152,7 @@ def model(subject, copies) -> tuple[Section, bool | None]:
 
 
 def measures(comparison) -> Section:
-    """All measures, and how far their rankings agree."""
+    """Tabulate all measures, and say how far their rankings agree."""
     agreement, frame = comparison.agreement(), comparison.to_frame()
     names, (above, below) = list(agreement), np.triu_indices(len(agreement), 1)
     pairs = agreement.to_numpy()[above, below]
@@ -174,7 +174,7 @@ def measures(comparison) -> Section:
 
 
 def noise(copies, names) -> Section:
-    """Features that stand out from noise, by measure, and how often noise itself does."""
+    """Find features that stand out from noise, by measure, and how often noise itself does."""
     if isinstance(copies, str):
         return _none("noise", copies)
     p, rows = copies.n_features, []
@@ -211,7 +211,7 @@ def noise(copies, names) -> Section:
 
 
 def wilson(k, n) -> tuple[float, float, float]:
-    """A share, k of n, and Wilson's 95 % interval.
+    """Return a share, k of n, and Wilson's 95 % interval.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def wilson(k, n) -> tuple[float, float, float]:
 
 
 def values(copies) -> Section:
-    """How much more noise seems to matter if it has ten times as many values."""
+    """Measure how much importance noise gains if it has ten times as many values."""
     if isinstance(copies, str):
         return _none("values", copies)
     rows, x = [], np.log10(copies.n_values)
@@ -251,7 +251,7 @@ def values(copies) -> Section:
 
 
 def faithful(subject, comparison) -> Section:
-    """PGI^2 of every ranking, as a share of the best or the greedy one."""
+    """Compare the PGI^2 of every ranking with the PGI^2 of the best or the greedy one."""
     forest, notes, p = subject.forest, [], len(comparison.feature_names)
     leaves = np.cumsum(forest.feature < 0)[forest.tree_offsets[1:] - 1]
     of_labels = forest.categories or p < forest.n_features
@@ -297,14 +297,14 @@ def faithful(subject, comparison) -> Section:
 
 
 def ratio(a, b) -> tuple[float, float, float]:
-    """Ratio of two means over the same rows, and its 95 % interval."""
+    """Return the ratio of two means over the same rows, and its 95 % interval."""
     value = a.mean() / b.mean()
     half = t.ppf(0.975, len(a) - 1) * np.std(a - value * b, ddof=1) / b.mean() / np.sqrt(len(a))
     return value, value - half, value + half
 
 
 def redundant(subject, comparison, model_score) -> Section:
-    """Groups of like features, single features that may leak, and what SHAP makes of the groups."""
+    """Find groups of like features, single features that may leak, and the groups' SHAP values."""
     table, _, codes, _ = subject.sample(4 * EXPLAINED, 40)
     numbers, names, notes = subject.numbers(table), np.array(subject.names, object), []
     chosen = np.arange(len(names))
@@ -353,7 +353,7 @@ def redundant(subject, comparison, model_score) -> Section:
 
 
 def correlation_ratios(ranks) -> np.ndarray:
-    """Correlation ratios of ranks of j (column) on levels of i (row), or squared correlations."""
+    """Return correlation ratios of ranks j (column) on levels i (row), or squared correlations."""
     centered = ranks - ranks.mean(axis=1, keepdims=True)
     total, n, ratios = (centered**2).sum(axis=1), ranks.shape[1], []
     for own in ranks:
@@ -373,7 +373,7 @@ def _groups(similarity):
 
 
 def _gains_of_single_features(subject, numbers, codes, names, model_score):
-    """What a small tree of each feature alone gains, as a share of the model's gain over chance."""
+    """Return what a small tree of one feature gains, as a share of the model's gain over chance."""
     of_classes = bool(subject.classes)
     chance = 0.5 if of_classes else 0.0
     gain = model_score - chance if model_score > chance else np.nan
@@ -397,7 +397,7 @@ def _gains_of_single_features(subject, numbers, codes, names, model_score):
 
 
 def _covers_and_background(subject, members) -> str:
-    """How far two kinds of SHAP values differ for some features, as text."""
+    """Say how far two kinds of SHAP values differ for some features."""
     rows, trees = subject.sample(EXPLAINED // 2, 2)[0], subject.some_trees()
     background = subject.background(BACKGROUND)
     covers = explain(trees, rows, progress=False).values[:, members]
@@ -410,7 +410,7 @@ def _covers_and_background(subject, members) -> str:
 
 
 def digits(subject) -> Section:
-    """Digits of SHAP values whose trees are added up in single precision, and of those of shap."""
+    """Count digits of SHAP values whose trees are added up in single precision, and of shap's."""
     forest = subject.some_trees(NODES_OF_DIGITS, False)
     table, notes = subject.sample(100, 50)[0], []
     ours = explain(forest, table, progress=False).values
@@ -447,7 +447,7 @@ def digits(subject) -> Section:
 
 
 def recommended(subject, comparison, beats, path=None) -> Section:
-    """What the rule recommends for this model; nothing if it is not better than chance.
+    """Recommend by the rule for this model; nothing if it is not better than chance.
 
     For a question there is none if the interval of the measure holds what a random one reaches, or
     if the measure was judged on rows that the model has not seen, and there are none.
@@ -500,7 +500,7 @@ def recommended(subject, comparison, beats, path=None) -> Section:
 
 
 def _call(name, given):
-    """The call of a method as text, and whether the study judged it on rows of the test."""
+    """Write the call of a method, and say whether the study judged it on test rows."""
     method = _method(name)
     takes_rows = name in BY_GAPS or method.takes("X")
     is_of_test = takes_rows and not {"bootstrap", "refit"} & set(method.needs)
@@ -517,7 +517,7 @@ def _call(name, given):
 
 
 def _all_parameters(name, parameters):
-    """A method with all its parameters but those of sampling and units, which change no ranking."""
+    """Return a method with all parameters that can change its ranking."""
     defaults = _methods.parameters_of(_method(name).function("importance")).values()
     given = {p.name: p.default for p in defaults} | {**parameters}
     left_out = "n_repeats n_permutations per_row random_state threshold progress".split()
