@@ -68,8 +68,8 @@ def explain(
         A name, see `splitcredit.methods`; or a function of a model and X, such as
         ``functools.partial(splitcredit.tree_shap_interventional, background=X)``.
     output : str or int
-        ``"all"``, the name or index of one, or ``"predicted"``: that of the predicted class of each
-        row.
+        ``"all"``, the name or index of one, or ``"predicted"``: each row's output is the class
+        that it is predicted as.
     groups : dict of str to list of str or int, or "columns", optional
         Features that the method takes for one player each; see `splitcredit.tree_shap`.
     features : {"columns", "transformed"}
@@ -94,7 +94,7 @@ def explain(
 
     Notes
     -----
-    Rows are explained in chunks. The values of a row do not depend on its chunk, by one bit.
+    Rows are explained in chunks. The values of a row are bit-identical in any chunk.
 
     Examples
     --------
@@ -195,8 +195,8 @@ def importance(
         outputs; ``output="predicted"``, or the name or index of one, takes a single output.
     sample_weight : (n_samples,), optional
         Weights of the rows of X, finite, from 0 and not all 0, for means of attributions,
-        ``"permutation"``, ``"sage"`` and ``"oob_attributions"``. A Series goes by its labels if
-        they are those of X. Equal weights give the same bytes as none.
+        ``"permutation"``, ``"sage"`` and ``"oob_attributions"``. A Series is aligned by its
+        labels if X has the same ones. Equal weights give the same bytes as none.
     refits : int, splitter or iterable of (train, test), optional
         Fit so many copies of the model, at least 2, to rows that are drawn from X and y with
         replacement, as many as there are; or to the rows of splits by a splitter of scikit-learn
@@ -223,7 +223,7 @@ def importance(
     -----
     Whole weights give the values of rows that are repeated. They are no numbers of observations:
     the standard error of a weighted mean over rows, ``sum w x / sum w``, is the root of
-    ``sum w^2 (x - mean)^2``, over ``sum w``, whatever the unit of the weights.
+    ``sum w^2 (x - mean)^2``, over ``sum w``, for weights in any unit.
 
     Refits say how far an importance would change if other rows of the same kind had been collected
     and the model fitted to them. A standard error takes the model as given, and says how far the
@@ -303,15 +303,15 @@ def rank(
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
     noise, scale, background
-        Of the first two methods; see `faithfulness`. Others take the background if they need one.
+        For the first two methods; see `faithfulness`. Others use the background if they need one.
     output : str or int, optional
         Without it, rows of classifiers are ranked for their predicted class;
         ``"oob_attributions"`` needs one where there are several.
     top : int, optional
-        Of ``"pg2_greedy"``: how many features are ranked, the first. By default all; of a forest
-        with many leaves or features ten.
+        For ``"pg2_greedy"``: number of features to rank. By default all, but ten for a forest with
+        many leaves or features.
     arithmetic, ties
-        Of ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
+        For ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
     features, random_state, check_additivity, progress
         See `explain_chunks`. ``arithmetic="single"`` ranks transformed features.
 
@@ -405,13 +405,13 @@ def faithfulness(
         some of the features only, and a mask is accepted too: bool (n_features,) or (n_samples,
         n_features).
     metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
-        ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, for which all but the first features are
-        perturbed. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
+        ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, which perturbs all features except the
+        first ones. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
         curves are the gaps for every number of features, whose means are PGI^2 and PGU^2.
     y : (n_samples,), optional
         Targets of the rows, if `ranking` names a method that needs them.
     noise : {"marginal", "normal", "laplace", "uniform"} or perturbation, optional
-        ``"marginal"``, which needs no `scale` and is taken if there is none, draws the value of a
+        ``"marginal"``, which needs no `scale` and is the default without one, draws the value of a
         perturbed feature from other rows, also labels and missing values. The others are added to
         the value; if a `scale` is given, ``"normal"`` is taken. Or an object of
         `splitcredit.prediction_gap.perturbations`, such as ``Laplace(0.3)``.

@@ -338,7 +338,7 @@ def _of_attribution(attribution, forest, X, output):
     if n_outputs == 1:
         return of_attribution(attribution)
     if n != len(X):
-        raise ValueError(f"{attribution!r} is of {n} rows, and X has {len(X)}: pass the same rows")
+        raise ValueError(f"{attribution!r} has {n} rows, and X has {len(X)}: pass the same rows")
     ranks = np.empty((n, p), np.int64)
     for c, rows in by_output(forest, X, output):
         name = forest.output_names[c]

@@ -62,7 +62,7 @@ def _splits(refits, X, y, random_state, of_training):
         try:
             splits = [(every[np.asarray(a)], every[np.asarray(b)]) for a, b in given]
         except (IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"refits are no pairs of rows, (train, test): {error}") from None
+            raise ValueError(f"refits must be pairs of rows, (train, test): {error}") from None
         if len(splits) < 2:
             raise ValueError("refits: pass at least two pairs of rows, (train, test)")
         return splits

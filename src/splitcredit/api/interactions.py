@@ -124,12 +124,12 @@ class Interactions(Shown):
         check_whole("top", top, 1)
         if self.sets is not None or len(self.values) == 0:
             raise ValueError(
-                "a picture shows a matrix of all pairs, of some rows: call interactions without "
-                "sets, with order=2, for at least one row"
+                "a plot shows the matrix of all pairs, for at least one row: call interactions "
+                "without sets, and with order=2"
             )
         if output is None and len(self.output_names) > 1:
             raise ValueError(
-                f"a picture is of one output: pass output=, one of {list(self.output_names)[:10]}"
+                f"a plot shows one output: pass output=, one of {list(self.output_names)[:10]}"
             )
         index = index_of(self.output_names, 0 if output is None else output, "output")
         return matrix(self, ax, index, top)
@@ -175,8 +175,8 @@ def interactions(
 
     The Shapley interaction index (Grabisch and Roubens 1999) of a set T is the weighted mean, over
     the sets S of other features, of the difference that T makes as a whole: for a pair,
-    v(S, j, k) - v(S, j) - v(S, k) + v(S). Without a background, v is that of path-dependent
-    TreeSHAP; with one, that of interventional TreeSHAP.
+    v(S, j, k) - v(S, j) - v(S, k) + v(S). Without a background, v is defined as for
+    path-dependent TreeSHAP; with one, as for interventional TreeSHAP.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def partial_dependence(
         show these only. ``"ale"`` gives accumulated local effects of one numeric feature.
     grid : "thresholds" or values, optional
         ``"thresholds"`` is one value for each interval between thresholds of the trees: the exact
-        step function. Values are those of the feature or labels of its categories; of two features,
+        step function. Values may be given as numbers or labels of categories; for two features, in
         two lists. By default all values if they are fewer than `grid_resolution`, else values at
         equal distances between two percentiles; all categories; and NaN if X has it.
     grid_resolution : int
@@ -259,7 +259,7 @@ class _Axis(NamedTuple):
         if self.labels is not None:
             unknown = [value for value in known if value not in self.labels]
             if unknown:
-                text = f"{unknown[0]!r} is no category of {self.name}: it has {self.labels[:10]}"
+                text = f"{unknown[0]!r} is not a category of {self.name}: it has {self.labels[:10]}"
                 raise ValueError(f"grid: {text}")
             known = [self.labels.index(value) for value in known]
         return np.append(numbers(known, "grid"), missing)

@@ -1,6 +1,6 @@
 """Compute a sum, difference or product without error: the rounded result and what is lost.
 
-They hold for float64 without overflow (Knuth; Dekker 1971). Kernels call them with single numbers;
+The results are exact without overflow (Knuth; Dekker 1971). Kernels call them with single numbers;
 plain Python takes the function before compilation, ``two_sum.py_func``, with arrays.
 """
 

@@ -151,11 +151,11 @@ def _parameters(opened, method, parameters) -> dict:
     what = opened.offset[1]
     if parameters.get("model_output", "raw") != "raw":
         raise ValueError(
-            f"{what} moves each row along the curve: explain model_output='raw', or rows without it"
+            f"{what} shifts the raw score of rows: explain model_output='raw', or rows without it"
         )
     has_classes = forest.n_outputs > 1 or forest.other_class is not None
     if parameters.get("output") == "predicted" and has_classes:
-        raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
+        raise ValueError(f"{what} changes which class is predicted: explain output='all'")
     return parameters
 
 

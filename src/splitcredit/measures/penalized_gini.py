@@ -85,7 +85,7 @@ def penalized_gini(
     penalty : float, optional
         lambda, the weight of the squared distance of in-bag and out-of-bag means.
     weights : {"inbag", "oob"}, optional
-        Whose number of rows weighs a node.
+        Weigh a node by its number of in-bag or of out-of-bag rows.
     min_child_oob, min_child_inbag : int, optional
         A split adds nothing if one of its children has fewer out-of-bag, or in-bag, rows. With less
         than 2 out-of-bag rows the bias correction leaves a bias; the programs behind Table 1 use 2
@@ -196,7 +196,7 @@ def _record(settings):
     extra = [name for name in settings if name not in oob.SCORE.names]
     if missing or extra:
         raise ValueError(
-            f"the settings of a score lack {missing}, and {extra} are none: give all of "
+            f"the settings of a score lack {missing}, and {extra} are unknown: give all of "
             f"{', '.join(oob.SCORE.names)}, such as PRESETS['ufi'] | {{'alpha': 1.0}}"
         )
     check_choice("weights", settings["weights"], ROWS)

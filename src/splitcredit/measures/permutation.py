@@ -44,7 +44,7 @@ def permutation(
         An estimator itself predicts, so pipelines are taken, and models that cannot be converted.
         The features are the columns of X, of a pipeline those that it reads.
     X : array-like or DataFrame (n_samples, n_features)
-        Rows that the model was not fitted on, to tell features from noise.
+        Rows that the model was not fitted on, to distinguish features from noise.
     y : (n_samples,)
     n_repeats : int
         Permutations of each feature.
@@ -58,7 +58,7 @@ def permutation(
         As scikit-learn has them: a seed, and the number or share of the rows that are drawn for
         each feature.
     features : {"columns", "transformed"}
-        Of a pipeline: the columns of X that it reads, or the features that its steps make.
+        For a pipeline: permute the columns of X, or the features that its steps make.
     progress : bool, optional
         See `splitcredit.tree_shap`.
 
@@ -112,7 +112,7 @@ def permutation(
     score = scoring if is_judged_by_user else check_scoring(model, scoring)
     if np.ndim(X) != 2:
         raise ValueError(
-            "X is no table of columns, which are permuted: pass one, or for a pipeline that begins "
+            "X is not a table, whose columns are permuted: pass one, or for a pipeline that begins "
             "with a text or a list the last step, model[-1], and model[:-1].transform(X)"
         )
     weights = row_weights(sample_weight, np.shape(X)[0], opened.index)

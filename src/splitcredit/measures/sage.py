@@ -100,7 +100,7 @@ def sage(
         is looked at every 512 permutations. By default 0.025, or after some twenty seconds of work,
         counted in steps and not by a clock; a warning then says which share was reached.
     n_permutations : int, optional
-        Permutations to sample, whatever the standard errors; not for the exact algorithm.
+        Permutations to sample, for any standard errors; not for the exact algorithm.
     sample_weight : (n_samples,), optional
         Weights of the rows, see `splitcredit.importance`. Both expectations are weighted means over
         the rows: exact ones are these means, and sampling draws a row with a probability in
@@ -114,7 +114,7 @@ def sage(
     -------
     Importance
         Values in units of the loss, nats for cross entropy, that add up to the loss which knowing
-        the features saves. The standard errors are those of the sampling, zeros if exact;
+        the features saves. The standard errors cover the sampling only, zeros if exact;
         ``parameters`` hold how many permutations there were, 0 if exact, and rows of background.
 
     Raises
@@ -134,7 +134,7 @@ def sage(
     -----
     Covert, Lundberg and Lee, "Understanding global feature contributions with additive importance
     measures" (2020); v(S) as in sutera2021, section 5. The marginal imputer and the rule for
-    stopping are those of the package sage-importance. With the conditional imputer, cross
+    stopping follow the package sage-importance. With the conditional imputer, cross
     entropy and the Bayes classifier the values are ln 2 times those of sutera2021, Eq. 4.
 
     Examples
@@ -324,7 +324,7 @@ def refuse(model, forest) -> None:
             "explain its rows by tree_shap"
         )
     refuse_targets_of_several(forest)
-    # Trees that are grown on classes have another criterion than those of a booster's residuals.
+    # Trees that are grown on classes and on a booster's residuals have different criteria.
     of_residuals = forest.aggregate == "sum" and forest.criterion in _OF_RESIDUALS
     if forest.output_names != ("output",) and (of_residuals or forest.criterion == LEAF_VARIANCE):
         what = library.called(inner) if library.has_units else str(forest)

@@ -64,11 +64,11 @@ def tree_shap_interventional(
     y : array-like (n_samples,), optional
         Targets, for the two losses; for the log loss labels of classes, 0 or 1 if there are two.
     n_permutations : int, optional
-        For probabilities or the log loss of several classes: orders of the features that are drawn
+        For probabilities or the log loss of several classes: permutations of the features, drawn
         for each row, half of them the reverse of the others. By default 128; or none, and exact
         values, if splits test at most 10 features.
     random_state : int
-        Seed of the orders, which are the same for all rows.
+        Seed of the permutations, which are the same for all rows.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def tree_shap_interventional(
         In units of what is explained. The baseline is its mean over the background; of a loss it
         has one row for each row of X, as it depends on y. Of several classes with another model
         output than ``"raw"``, ``parameters`` hold `n_permutations`, 0 if the values are exact, and
-        the `largest_standard_error` of all values, which is that of the sampling.
+        the `largest_standard_error` of all values, from the sampling.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def tree_shap_interventional(
     trees", Nature Machine Intelligence 2 (2020): their "interventional" feature perturbation.
 
     With another model output than ``"raw"``, of a forest with one output, the values are not the
-    Shapley values of what is explained: for each background row those of the raw prediction are
+    Shapley values of this output: for each background row the values of the raw prediction are
     scaled by the chord of the curve between the two predictions, and by 1 where these are equal, as
     shap does. Scores of several classes cannot be rescaled so. There the values are the Shapley
     values, exact or sampled (`splitcredit.measures._coalitions`); shap has none.

@@ -207,8 +207,8 @@ class Categories:
             if unknown.any():
                 label = values[int(unknown.argmax())]
                 raise ValueError(
-                    f"column {name!r} of X holds {label!r}, which is no category of the training "
-                    "rows: replace it by one of them or by NaN"
+                    f"column {name!r} of X holds {label!r}, which is not a category of the "
+                    "training rows: replace it by one of them or by NaN"
                 )
         return codes
 

@@ -116,9 +116,9 @@ class Forest:
         is float64, numbers up to 1e-35 from it are taken for it, as LightGBM takes them for 0.
     other_class : str, optional
         The first class of a boosted model of two classes. Its one output is the score of the
-        second class, and that of the first is minus this.
+        second class; the score of the first is its negative.
     full_names : tuple of str, optional
-        Names with those of the steps of a pipeline, which columns of X may have as well.
+        Names with the prefixes of a pipeline's steps, which columns of X may have as well.
     several_targets : bool, optional
         Whether the outputs are several targets, or classes of them. If not given, names such as
         "y0" and "y1", or "y0=red" and "y1=long", say that.
@@ -293,7 +293,7 @@ class Forest:
         Returns
         -------
         C-contiguous, read-only array (n_samples, n_features) of dtype `x_dtype`
-            Of a model that splits by categories: their codes, and behind the features one column
+            For a model that splits by categories: their codes, and behind the features one column
             for each subset. ValueError on a wrong shape, other names, text, or NaN where the model
             has no rule for it.
         """

@@ -212,7 +212,7 @@ def targets_of(forest, y, n, classes=()) -> np.ndarray:
         unknown = [str(label) for label, c in zip(labels, indices, strict=True) if c < 0]
         if unknown:
             raise ValueError(
-                f"y holds {unknown[:5]}, which are no classes of the model: pass labels among "
+                f"y holds {unknown[:5]}, which are not classes of the model: pass labels among "
                 f"{list(names)[:10]}"
             )
         return np.ones(n) if one_class else np.array(indices, np.int64)[position]

@@ -2,7 +2,7 @@
 
 The squared prediction gap PG^2 of a set of features is the expected square of the change of the
 prediction when they are perturbed. PGI^2 of a ranking is the mean of PG^2 of its first feature, of
-its first two, and so on to all; PGU^2 is that of the features which are left each time.
+its first two, and so on to all; PGU^2 is the mean for the features that are left each time.
 
 - `perturbations`: what replaces the value of a perturbed feature;
 - `exact_gap`: PG^2 of gajewski2025, exactly;

@@ -50,7 +50,7 @@ def largest_pgi2(
     model, X, perturbation, scale, output
         See `exact_gap.pg2`.
     searched : int, 1 to 16
-        Features whose 2^searched sets are all measured, those of the row with the largest effects.
+        Number of features, the ones with the largest effects, all sets of which are measured.
         If no other feature has an effect, the bound is the optimum. More are slower and tighter.
 
     Returns

@@ -74,7 +74,7 @@ def pg2(
     ValueError
         If the arguments do not fit the model, or a perturbed value is NaN.
     TypeError
-        If the perturbation is none.
+        If `perturbation` is not a perturbation.
 
     Notes
     -----
@@ -223,7 +223,7 @@ def tested_features(forest) -> np.ndarray:
 def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     """Return rows to add noise to: as the model reads them, or as given for discrete noise.
 
-    Those meet thresholds, on grids such as tenths, where only the given value decides rightly.
+    Its values meet thresholds, on grids such as tenths, where only the given value decides rightly.
     """
     rows = forest.prepare(X)
     noises = getattr(perturbation, "noises", [perturbation])
@@ -245,7 +245,7 @@ def only_output(forest, output) -> int:
         )
     outputs = chosen_outputs(forest, OutputIndex(0) if output is None else output, "")
     if len(outputs) != 1:
-        raise ValueError("output='all': the gap is of one output, give its index or name")
+        raise ValueError("output='all': a gap is measured for one output, give its index or name")
     return int(outputs[0])
 
 

@@ -64,7 +64,7 @@ def greedy_ranking(
     model, X, perturbation, scale, output
         See `exact_gap.pg2`.
     arithmetic : {"double", "single"}
-        ``"double"``: gaps of `exact_gap.pg2`, equal within a relative 1e-14. ``"single"``: those of
+        ``"double"``: gaps of `exact_gap.pg2`, equal within a relative 1e-14. ``"single"``: as in
         the program of gajewski2025, in single precision, where many are the same number: below 1e-7
         times the squared prediction they are lost (`kernels.prediction_gap.single_precision`).
     ties : int (n_features,) or (n_features, n_features), optional
@@ -82,8 +82,8 @@ def greedy_ranking(
     Raises
     ------
     ValueError
-        As `exact_gap.pg2`, of all features; if `ties` are no orders of all features; and if models
-        or noise are not those of the single arithmetic: sums of trees that compare ``x <
+        As `exact_gap.pg2`, of all features; if `ties` are not permutations of all features; and if
+        model or noise do not suit single precision, which takes sums of trees that compare ``x <
         threshold`` in single precision, and `Normal` with a scale above 0.
 
     Examples

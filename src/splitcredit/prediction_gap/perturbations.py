@@ -205,7 +205,7 @@ class Marginal(_Perturbation):
     Parameters
     ----------
     rows : array-like or DataFrame (n_rows, n_features)
-        Whose values are drawn, each equally likely, as the trees see them: for a pipeline, what its
+        Rows to draw values from with equal chance, as the trees see them: for a pipeline, what its
         steps make of rows. Columns with names go by these. No row, or an infinite value, raises a
         ValueError; only `splitcredit.rank` and `splitcredit.faithfulness` draw NaN and codes of
         categories as well.
@@ -262,7 +262,7 @@ class FeatureWise(_Perturbation):
         values = [given[name] for name in given.keys()] if has_names else list(given)
         noises = tuple(perturbation_of(noise) for noise in values)
         if not noises or any(isinstance(noise, (Marginal, FeatureWise)) for noise in noises):
-            raise ValueError("noises must be one noise for each feature, and no Marginal")
+            raise ValueError("noises must hold one noise for each feature, none of them a Marginal")
         object.__setattr__(self, "noises", noises)
         object.__setattr__(self, "by_name", copy(given) if has_names else None)
 
@@ -290,8 +290,8 @@ def perturbation_of(given):
         lacking = [name for name in _WORKING if not hasattr(given, name)]
         if isinstance(given, type) or lacking:
             raise TypeError(
-                f"noise={given!r} is no perturbation: pass a name in {list(NAMES)}, or an object "
-                "of splitcredit.prediction_gap.perturbations, such as Laplace(0.3)"
+                f"noise={given!r} is not a perturbation: pass a name in {list(NAMES)}, or an "
+                "object of splitcredit.prediction_gap.perturbations, such as Laplace(0.3)"
             )
     return given
 

@@ -39,7 +39,7 @@ class Randomized(NamedTuple):
     ----------
     rmse : float64 (n_ks,), in units of the target
     squared_errors : float64 (n_rows, n_ks)
-        Of each row; their mean is the square of `rmse`.
+        Squared error of each row; their mean is the square of `rmse`.
     predictions : float64 (n_rows, n_ks)
     """
 

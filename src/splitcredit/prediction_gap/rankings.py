@@ -109,7 +109,7 @@ def refuse_other_features(ranking, forest) -> None:
     names = getattr(ranking, "feature_names", None)
     if names is not None and tuple(forest.known(names)) != forest.feature_names:
         raise ValueError(
-            f"{ranking!r} is of the features {list(names)[:5]}, and the model has "
+            f"{ranking!r} has the features {list(names)[:5]}, and the model has "
             f"{list(forest.feature_names)[:5]}: rank the features of this model"
         )
 
@@ -124,7 +124,7 @@ def refuse_another_order_of_rows(ranking, X) -> None:
         return
     if set(own) == set(labels):
         raise ValueError(
-            f"{ranking!r} is of the rows {[*own[:3], ...]}, and X has them in another order, "
+            f"{ranking!r} has the rows {[*own[:3], ...]}, and X has them in another order, "
             f"{[*labels[:3], ...]}: pass X.loc[ranking.index]"
         )
 
@@ -191,7 +191,7 @@ def of_attribution(attribution) -> np.ndarray:
     """Rank by absolute attribution to one output; of equal ones the lowest index first."""
     if attribution.values.shape[2] != 1:
         raise ValueError(
-            f"{attribution.method} explains {attribution.values.shape[2]} outputs: rankings are "
-            "of one, choose it with output="
+            f"{attribution.method} explains {attribution.values.shape[2]} outputs, and a "
+            "ranking needs one: choose it with output="
         )
     return np.argsort(-np.abs(attribution.values[:, :, 0]), axis=1, kind="stable")

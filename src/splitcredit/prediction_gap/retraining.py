@@ -58,7 +58,7 @@ def removed_predictions(
     Raises
     ------
     ValueError
-        If shapes, names or orders do not fit each other, or no feature would be left.
+        If shapes, names or the order of columns do not fit each other, or no feature would be left.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _refuse_another_order_of_columns(rankings, X_train):
         return
     if list(ranked) != names and sorted(ranked) == sorted(names):
         raise ValueError(
-            f"{rankings!r} is of the features {list(ranked)[:5]}, and X_train has the columns "
+            f"{rankings!r} has the features {list(ranked)[:5]}, and X_train has the columns "
             f"{names[:5]}: pass them in the order of the ranking"
         )
 

@@ -53,7 +53,7 @@ class _OfFeatures(Result):
         Returns
         -------
         Attribution or Importance
-            Of the class on which this is called.
+            An object of the class on which this is called.
 
         Raises
         ------
@@ -74,11 +74,11 @@ class Attribution(_OfFeatures):
     ----------
     values : float64 or float32 (n_samples, n_features, n_outputs)
     baseline : float64 (n_outputs,) or (n_samples, 1)
-        One for each row where each row has an output of its own (``output="predicted"``).
+        One for each row if each row has another output (``output="predicted"``).
     feature_names : tuple of str, n_features long
     output_names : tuple of str, n_outputs long
     method : str
-        Name of the measure: that of its file in `splitcredit.measures`.
+        Name of the measure, and of its file in `splitcredit.measures`.
     parameters : dict
         What the measure was called with.
     output_index : int64 (n_samples,), optional
@@ -89,7 +89,7 @@ class Attribution(_OfFeatures):
         The rows as the trees see them, for plots; of a pipeline, the columns that it was given.
         They are no copy, where `explain` needed none.
     source : Source, optional
-        Of a pipeline, the rows that were given, and the column that each feature was made of.
+        For a pipeline, the rows that were given, and the column that each feature was made of.
     unit : str
         What the raw prediction is, such as ``"log-odds"`` or ``"probability"``; "" if unknown.
 
@@ -201,13 +201,13 @@ class Attribution(_OfFeatures):
         Returns
         -------
         Attribution
-            Without `data`, but for ``"columns"``.
+            Without `data`, except for ``"columns"``.
 
         Raises
         ------
         ValueError
             If a feature is unknown or in two groups, a name occurs twice, the values cannot be
-            added, or no step tells the columns.
+            added, or no step names the columns.
 
         Examples
         --------
@@ -327,7 +327,7 @@ class Importance(_OfFeatures):
     values : float64 (n_features,)
     feature_names : tuple of str, n_features long
     method : str
-        Name of the measure: that of its file in `splitcredit.measures`.
+        Name of the measure, and of its file in `splitcredit.measures`.
     parameters : dict
         What the measure was called with, and what it counted, such as ``n_permutations``.
     standard_error : float64 (n_features,), optional
@@ -335,7 +335,7 @@ class Importance(_OfFeatures):
     unit : str
         Of mean attributions: what the raw prediction is; see `Attribution`.
     source : Source, optional
-        Of a pipeline, the column that each feature was made of; `to_arrays` leaves it out.
+        For a pipeline, the column that each feature was made of; `to_arrays` leaves it out.
     refits : float64 (n_refits, n_features), optional
         The same importances of copies of the model, each fitted to a resample of its rows; see
         `splitcredit.importance`. Their spread is another thing than `standard_error`.

@@ -17,7 +17,7 @@ def of_row(attribution, row, output) -> str:
     """Describe a row; see `Attribution.describe`."""
     row, names = drawing.checked_row(attribution, row, "a description"), attribution.output_names
     if output is None and len(names) > 1:
-        raise ValueError(f"a description is of one output: pass output=, one of {names[:10]}")
+        raise ValueError(f"a description needs one output: pass output=, one of {names[:10]}")
     output = 0 if output is None else index_of(names, output, "output")
     values = attribution.values[row, :, output].astype(np.float64)
     values[np.abs(values) < 1e-12 * np.abs(values).max()] = 0.0  # no more than rounding

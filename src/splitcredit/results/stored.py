@@ -148,7 +148,7 @@ class Result(Shown):
             if getattr(error, "filename", None) is not None:  # of the system
                 raise
             found = " ".join(str(error).split())
-            raise ValueError(f"{path} holds no {cls.__name__}: {found}") from None
+            raise ValueError(f"{path} does not hold a {cls.__name__}: {found}") from None
 
 
 def check_fields(kind, arrays) -> None:
@@ -159,8 +159,8 @@ def check_fields(kind, arrays) -> None:
     extra = [name for name in arrays if name not in {f.name for f in all_fields}]
     if missing or extra:
         raise ValueError(
-            f"these arrays are no {kind.__name__}: missing {missing[:5]}, not expected "
-            f"{extra[:5]}; pass all that to_arrays of one gave"
+            f"these arrays are not those of {kind.__name__}: missing {missing[:5]}, not expected "
+            f"{extra[:5]}; pass all that to_arrays has returned"
         )
 
 

@@ -67,8 +67,8 @@ def resolve_groups(feature_names, source, groups) -> Columns:
     columns = columns_of(feature_names, source)
     if columns is None:
         raise ValueError(
-            "groups='columns' is for results of a pipeline whose steps tell which column each "
-            "feature was made of: pass a dict of the features of each group"
+            "groups='columns' needs the result of a pipeline whose steps name the column of each "
+            "feature: pass a dict of the features of each group"
         )
     return columns
 

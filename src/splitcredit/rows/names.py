@@ -76,7 +76,7 @@ def as_names(names, who="names") -> tuple[str, ...]:
         return names
     is_list = hasattr(names, "__iter__") and getattr(names, "ndim", 1) > 0
     if isinstance(names, (str, bytes)) or not is_list:
-        raise ValueError(f"{who}: {names!r} is no list of names")
+        raise ValueError(f"{who}: {names!r} is not a list of names")
     return tuple(str(name) for name in names)
 
 

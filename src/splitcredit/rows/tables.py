@@ -25,7 +25,7 @@ def refuse_container(X) -> None:
         raise ValueError(f"X is a {name} of dask, which has no rows yet: pass X.compute()")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
-            "X has masked values, and what lies below the mask would be read: for missing values "
+            "X has masked values, and the numbers below the mask would be used: for missing values "
             "pass X.astype(float).filled(np.nan)"
         )
     _refuse_gaps_in_dictionaries(X)
@@ -173,7 +173,7 @@ def refuse_masked(given, who: str) -> None:
 def row_weights(given, n: int, index=None, who: str = "sample_weight"):
     """Return weights of n rows as float64; None if all rows count alike.
 
-    A Series goes by its labels, if these are the labels of the rows in whatever order.
+    A Series is aligned by its labels, if these are the labels of the rows in any order.
     """
     if given is None:
         return None

@@ -154,7 +154,7 @@ def _format(out, form, forms):
     elif form is None:
         form = next((f for ending, f in files.FORMATS.items() if out.endswith(ending)), None)
     if form not in forms:
-        raise click.UsageError(f"the ending of {out} is none of {', '.join(forms)}: name --format")
+        raise click.UsageError(f"the ending of {out} is not in {', '.join(forms)}: pass --format")
     if out is None and form in ("parquet", "png", "html"):
         raise click.UsageError(f"--format {form} needs a file: --out FILE")
     if out is not None and form == "table":
@@ -481,7 +481,7 @@ def convert(given):
     """
     model = files.model_of(given.model, given.trust)
     if unwrap(model)[1].pipelines:
-        raise ValueError(f"{given.model} is a pipeline, whose steps are no trees: convert its end")
+        raise ValueError(f"{given.model} is a pipeline: convert its last step, the model of trees")
     forest = to_forest(model)
     with files.replacing(given.out) as partial, open(partial, "wb") as file:
         np.savez_compressed(file, **forest.to_arrays())

@@ -186,7 +186,7 @@ class Tables:
                 return
         raise ValueError(
             f"the model has {len(labels)} columns of categories but does not say which, and the "
-            "table does not show it: pass one of parquet, in which they have that type"
+            "table does not show it: pass a parquet file, in which they have the type category"
         )
 
     def _ask_model(self, rows):

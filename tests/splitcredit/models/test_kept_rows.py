@@ -107,7 +107,7 @@ def test_blocks_that_tell_their_columns_do_so_beside_one_that_does_not():
     a = splitcredit.explain(model, X, features="transformed")
     assert a.source.column == (-1, -1, 2, 2, 2, 2) and a.grouped("columns").feature_names[0] == "t"
     alone = make_pipeline(Nameless(), RandomForestRegressor(3)).fit(X[["a", "b"]], X["a"])
-    with pytest.raises(ValueError, match="whose steps tell which column"):
+    with pytest.raises(ValueError, match="whose steps name the column"):
         splitcredit.explain(alone, X[["a", "b"]]).grouped("columns")
 
 

@@ -303,7 +303,7 @@ def test_arrays_of_something_else_or_with_parts_missing_are_named(kind):
         arrays, is_own = example.to_arrays(), isinstance(example, kind)
         del arrays["feature_names"]
         missing = r"\['feature_names'\], not expected \[\]" if is_own else r".*, not expected \['"
-        with pytest.raises(ValueError, match=rf"arrays are no {kind.__name__}: missing {missing}"):
+        with pytest.raises(ValueError, match=rf"those of {kind.__name__}: missing {missing}"):
             kind.from_arrays(arrays)
 
 
@@ -311,5 +311,5 @@ def test_results_that_are_none_or_damaged_are_named():
     arrays = Importance([1.0], ["x0"], "mdi").to_arrays()
     with pytest.raises(ValueError, match=r"parameters is damaged \(.*\): save the result again"):
         from_arrays(arrays | {"parameters": np.array("{")})
-    with pytest.raises(ValueError, match="these arrays are no Attribution: missing"):
+    with pytest.raises(ValueError, match="these arrays are not those of Attribution: missing"):
         from_arrays(stump().to_arrays())

@@ -1,6 +1,6 @@
 """Compute PG^2 in single precision, as the program of gajewski2025 does.
 
-It is less accurate than `exact`, whose sums have no part that cancels: here the gap is::
+This is less accurate than `exact`, whose sums have no part that cancels: here the gap is::
 
     c^2 + sum_u P(u) g_u (sum_t E[g_t | u] - 2 c),
 

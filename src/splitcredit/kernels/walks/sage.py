@@ -116,7 +116,7 @@ class ConditionalImputer(_Imputer):
     def __call__(self, rows, known) -> np.ndarray:
         """Predict, float64 (n_pairs, n_outputs); see `MarginalImputer`.
 
-        ValueError if no row of the background agrees with a row of X on the features known.
+        ValueError if no row of the background agrees with a row of X on the known features.
         """
         known = known[:, self.owners]
         x, z = self.codes[: self.n], self.codes[self.n :]
@@ -124,7 +124,7 @@ class ConditionalImputer(_Imputer):
         if not agreeing.all():
             row = int(rows[agreeing.argmin()])
             raise ValueError(
-                f"background has no row that agrees with row {row} of X on the features known: "
+                f"background has no row that agrees with row {row} of X on the known features: "
                 'pass a background that holds the rows of X, or use imputer="marginal"'
             )
         return out

@@ -113,7 +113,7 @@ def target_names(n_targets) -> tuple[str, ...]:
 def of_two_classes(classes) -> dict:
     """Return fields of a Forest with one score for two classes, which belongs to the second.
 
-    Where training had one class, the score is that of what is not this class; without labels, and
+    Where training had one class, the score belongs to all other classes; without labels, and
     beside a class 0, it is called 1.
     """
     other, *scored = (0, 1) if classes is None or len(classes) == 0 else classes

@@ -43,7 +43,7 @@ def bagging(model, labels) -> dict:
     if hasattr(estimators[0], "classes_") and not hasattr(model, "classes_"):
         raise _nodes.UnsupportedModelError(
             f"estimator 0 of this {type(model).__name__} is a {type(estimators[0]).__name__}, "
-            "and the mean of labels is no mean of trees: bag regression trees"
+            "and the mean of labels is not a mean of trees: bag regression trees"
         )
     fields = _averaged(
         model,
@@ -241,7 +241,7 @@ def vote(model, labels) -> dict:
     """Return Forest fields of a VotingClassifier by fractions (soft), or a VotingRegressor."""
     if getattr(model, "voting", "soft") != "soft":
         raise _nodes.UnsupportedModelError(
-            f"this {type(model).__name__} counts votes, which are no sum of trees: fit with "
+            f"this {type(model).__name__} counts votes, which are not a sum of trees: fit with "
             "voting='soft', or explain model.estimators_[i]"
         )
     members = [member(one, model) for one in model.estimators_]

@@ -1,6 +1,6 @@
 """Convert scikit-learn's sums of trees: boosting, isolation forests and survival models.
 
-Of gradient boosting the output is the raw score, before the loss's link.
+For gradient boosting, the output is the raw score, before the loss's link.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def _subsets(model, arrays, nodes):
     for j, own in zip(labeled, encoder.categories_, strict=True):
         if any(v is None for v in own):
             raise ValueError(
-                f"this {type(model).__name__} has None for a category of feature {j}, which cannot "
-                "be told from a missing value: put NaN or a label in its place, and fit anew"
+                f"this {type(model).__name__} has None for a category of feature {j}, which looks "
+                "like a missing value: put NaN or a label in its place, and fit anew"
             )
     # NaN comes last, and is no category.
     labels = tuple(tuple(v for v in own if v == v) for own in encoder.categories_)
@@ -145,7 +145,7 @@ def ada_boost(model, labels) -> dict:
     weights = model.estimator_weights_[: len(trees)] / model.estimator_weights_.sum()
     n_classes = len(model.classes_)
     if n_classes < 2:
-        raise ValueError(f"this {type(model).__name__} knows one class only: there is no score")
+        raise ValueError(f"this {type(model).__name__} was fitted on one class only: fit it on two")
     votes = []
     for estimator, weight in zip(model.estimators_, weights, strict=True):
         predicted = estimator.classes_[estimator.tree_.value[:, 0, :].argmax(axis=1)]
@@ -215,7 +215,7 @@ def cox_boosting(model, labels) -> dict:
     """Return fields of GradientBoostingSurvivalAnalysis: the risk score of the Cox model."""
     if model.loss != "coxph" or model.dropout_rate > 0:
         raise _nodes.UnsupportedModelError(
-            f"this {type(model).__name__} predicts no sum of its trees: fit with loss='coxph' and "
-            "dropout_rate=0"
+            f"this {type(model).__name__} does not predict a sum of its trees: fit with "
+            "loss='coxph' and dropout_rate=0"
         )
     return {**gradient(model, labels), **KIND}

@@ -38,9 +38,9 @@ class Steps:
         """Return training rows as the trees saw them; ValueError if a step changed them."""
         if self.row_changing:
             raise ValueError(
-                f"the step {self.row_changing} gave the model other training rows than transform "
-                "gives, and they are not kept: fit the last step apart, on rows and targets that "
-                "the steps before it gave in training, such as model[:-1].fit_transform(X, y), "
+                f"the step {self.row_changing} changed the training rows, and the changed ones "
+                "are not stored: fit the last step by itself, on the rows and targets that the "
+                "steps before it give in training, such as model[:-1].fit_transform(X, y), "
                 "and pass it and them"
             )
         return self.rows(X)
@@ -83,7 +83,7 @@ def inside(model) -> tuple[object, tuple, str]:
             row_changing = row_changing or _row_changing_step(model)
             name, model = model.steps[-1]
             if model is None or isinstance(model, str):
-                raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
+                raise ValueError(f"the last step {name!r} of the pipeline is not a model of trees")
         else:
             return model, tuple(pipelines), row_changing
 

@@ -163,7 +163,7 @@ class ShapValues:
         scale, bias = self._model.get_scale_and_bias()
         if scale != 1:
             raise ValueError(
-                f"CatBoost computes no SHAP values of a model with scale {scale:g}: call "
+                f"CatBoost gives no SHAP values of a model with scale {scale:g}: call "
                 f"model.set_scale_and_bias(1, {bias}), and multiply the values by {scale:g}"
             )
         shap = self._asked(container, "ShapValues")

@@ -69,7 +69,7 @@ def _document(raw, name):
     except ValueError as error:
         if not raw.startswith(b"{"):
             raise _unknown(name) from None
-        raise ValueError(f"{name} is no model, or a damaged one: {error}") from None
+        raise ValueError(f"{name} is not a model, or is damaged: {error}") from None
     if not isinstance(content, dict):
         raise _unknown(name)
     return content
@@ -77,6 +77,6 @@ def _document(raw, name):
 
 def _unknown(name):
     return ValueError(
-        f"{name} is no model file known here: save an XGBoost model as .json or .ubj, a LightGBM "
+        f"{name} is not a known model file: save an XGBoost model as .json or .ubj, a LightGBM "
         'model with save_model, a CatBoost model with save_model(file, format="json")'
     )

@@ -152,7 +152,7 @@ def _pieces(booster):
 def check_whole(text, name) -> None:
     """Raise a ValueError if a text ends early, or LightGBM reads other trees in it.
 
-    It cuts the text by the sizes of the trees, and the head by its lines.
+    LightGBM cuts the text by the sizes of the trees, and the head by its lines.
     """
     inside, is_whole = _inside(text)
     head, *trees = inside.split("\nTree=")

@@ -51,6 +51,6 @@ def refusal(model_output, kind, needed, units, name) -> ValueError:
     quantity = "objective" if kind == "objective" else "raw output"
     own_unit = getattr(units, kind) or "another one"
     return ValueError(
-        f"model_output={model_output!r} needs a model whose {quantity} is {needed}, and that of "
-        f"this {name} is {own_unit}: explain model_output='raw'"
+        f"model_output={model_output!r} needs a model whose {quantity} is {needed}, and for "
+        f"this {name} it is {own_unit}: explain model_output='raw'"
     )

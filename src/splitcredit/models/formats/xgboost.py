@@ -50,7 +50,7 @@ def _logit(p):
 def _log(mean):
     if mean <= 0:
         raise ValueError(
-            f"the base score of this model is {mean}, whose logarithm is no number: XGBoost "
+            f"the base score of this model is {mean}, which has no finite logarithm: XGBoost "
             "predicts minus infinity; fit it on targets that are not all 0"
         )
     return math.log(mean)
@@ -281,7 +281,7 @@ def _trees(learner, name, rounds):
     weights = booster.get("weight_drop", booster.get("model", {}).get("weight_drop"))  # 3.4 on
     if booster["name"] not in ("gbtree", "dart"):
         raise ValueError(
-            f"this {name} was made with booster={booster['name']!r}, which is no sum of trees: "
+            f"this {name} was made with booster={booster['name']!r}, which is not a sum of trees: "
             "fit with booster='gbtree'"
         )
     model = booster["gbtree"]["model"] if "gbtree" in booster else booster["model"]

@@ -197,7 +197,7 @@ def compare(
     Notes
     -----
     Attributions are means of their absolute values over 500 rows. Standard errors are over these
-    rows; over ten groups of trees, for measures that are means over trees; or those of the measure.
+    rows; over ten groups of trees, for measures that are means over trees; or the measure's own.
     Large models and tables are cut down to some trees or rows, and `Comparison.notes` says which.
 
     Examples
@@ -289,7 +289,7 @@ def _of_training_rows(subject, measure):
     if size > KEPT:
         raise ValueError(
             f"the attributions of all {n} training rows are {size} numbers, more than an audit "
-            "keeps: call splitcredit.importance"
+            "holds: call splitcredit.importance"
         )
     trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":

@@ -32,7 +32,7 @@ class Audit:
     comparison : Comparison
         All measures of the model.
     beats_chance : bool or None
-        Whether the model predicts better than chance; None if no rows tell.
+        Whether the model predicts better than chance; None if there are no rows to judge by.
     notes : tuple of str
         What was cut down.
     """

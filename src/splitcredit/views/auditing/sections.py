@@ -449,8 +449,8 @@ def digits(subject) -> Section:
 def recommended(subject, comparison, beats, path=None) -> Section:
     """Recommend by the rule for this model; nothing if it is not better than chance.
 
-    For a question there is none if the interval of the measure holds what a random one reaches, or
-    if the measure was judged on rows that the model has not seen, and there are none.
+    Nothing is recommended for a question if the interval of the measure holds the result of a
+    random one, or if the measure was judged on rows new to the model, and there are none.
     """
     text = (path or FOLDER / "rule.csv").read_text("utf-8")
     rule = pd.read_csv(io.StringIO(text), keep_default_na=False)

@@ -46,7 +46,7 @@ class Subject:
         self.notes: list[str] = []
         if are_targets(self.forest) or self.forest.output_names == ("path length",):
             what = "several targets" if are_targets(self.forest) else "no target"
-            raise ValueError(f"this model has {what}, and a comparison is of models of one")
+            raise ValueError(f"this model has {what}, and a comparison needs a model of one")
         other = self.forest.other_class
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
@@ -210,7 +210,7 @@ class Subject:
             X = np.asarray(X) if isinstance(X, (list, tuple)) else X
             y = None if y is None else np.asarray(y)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{what} or its targets are no table of rows: {error}") from None
+            raise ValueError(f"{what} or its targets are not a table of rows: {error}") from None
         index = row_index(X)
         X = X if self.steps.pipelines else _chunks.as_table(self.forest, X)
         n = len_of(X)

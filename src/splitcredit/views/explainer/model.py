@@ -53,8 +53,8 @@ class ExplainedModel(Opened):
     def next_call_is_compared(self) -> bool:
         """Count a call; return whether to compare its rows with `own_prediction`.
 
-        It is the 1st, 2nd, 4th, 8th and so on: for a single row a library takes up to a hundred
-        times longer to predict than we do to explain.
+        The 1st, 2nd, 4th, 8th call and so on are compared: for a single row a library takes up to a
+        hundred times longer to predict than we do to explain.
         """
         self._checked_calls += 1
         return self._checked_calls & (self._checked_calls - 1) == 0
@@ -157,7 +157,7 @@ def curve(model_output, units: Units, name: str) -> Curve:
     if units == SOFTMAX and model_output in ("probability", "predict_proba", "log_loss"):
         output = "log_loss" if model_output == "log_loss" else "probability"
         raise ValueError(
-            f"model_output={model_output!r} of several classes is none of shap's: call "
+            f"model_output={model_output!r} of several classes is unknown to shap: call "
             'splitcredit.explain(model, X, "tree_shap_interventional", background=data, '
             f"model_output={output!r})"
         )

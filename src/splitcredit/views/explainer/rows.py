@@ -34,7 +34,7 @@ def as_rows(X, forest) -> tuple:
     try:
         array = np.asarray(X)
     except ValueError as error:  # lists of different lengths
-        raise ValueError(f"X is no table ({error}): pass rows of equal lengths") from None
+        raise ValueError(f"X is not a table ({error}): pass rows of equal lengths") from None
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
         array = np.array(X, dtype=object)  # numbers beside text stay numbers
     if array.dtype == object:

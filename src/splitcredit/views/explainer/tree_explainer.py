@@ -54,7 +54,7 @@ class TreeExplainer:
     model_output : {"raw", "probability", "predict_proba", "predict", "log_loss"}
         What is explained: the raw prediction of the trees; the probability of the second class,
         or those of both; the prediction of a regressor; or the loss of a row, which is the log loss
-        in nats for two classes and the squared error for a regressor. All but the raw prediction
+        in nats for two classes and the squared error for a regressor. All except the raw prediction
         need a background, unless they are the raw prediction of this model.
     feature_perturbation : {"auto", "interventional", "tree_path_dependent"}
         Whether unknown features are drawn from the background, or follow the covers of the trees.
@@ -301,7 +301,7 @@ class TreeExplainer:
         own = offsets(X, self.model.forest)
         if own is not None and self._curve.name != "raw":
             raise ValueError(
-                f"{name_of_offset(X)} moves each row along the curve: explain model_output='raw', "
+                f"{name_of_offset(X)} shifts the raw score of rows: explain model_output='raw', "
                 "or rows without it"
             )
         return result if own is None else replace(result, baseline=result.baseline + own)
