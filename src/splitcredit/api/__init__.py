@@ -531,7 +531,7 @@ def _measured(method, model, X, y, progress, common, sample_weight=None) -> Impo
 def _by_gaps(opened, method, output, given, progress) -> Rankings:
     """Rank by exact gaps."""
     of_method = {k: v for k, v in given.items() if k not in ("noise", "scale", "background")}
-    _methods.call(method, "rank", **of_method)  # says what the method does not take
+    _methods.call(method, "rank", **of_method)  # refuses unknown parameters
     noise, scale, who = given.get("noise"), given.get("scale"), f"method {method!r}"
     forest, rows, noise, scale = _ranking.perturbed(opened, noise, scale, who, stacklevel=4)
     return _ranking.by_gaps(forest, rows, method, noise, scale, output, progress, of_method)

@@ -122,7 +122,7 @@ def _deviations(text, rows):
         return size
     if len(rows) == 1:
         raise ValueError(f"scale={text!r}: one row has no standard deviation: pass background=")
-    with warnings.catch_warnings():  # a feature without two values, whose scale is refused
+    with warnings.catch_warnings():  # a constant feature, whose scale is refused
         warnings.simplefilter("ignore")
         return size * np.nanstd(np.asarray(rows, np.float64), axis=0, ddof=1)
 
@@ -140,7 +140,7 @@ def _rows_to_draw_from(rows):
         return np.zeros((1, rows.shape[1]))
     if np.array_equal(rows, np.broadcast_to(rows[:1], rows.shape), equal_nan=True):
         raise ValueError(
-            "values are drawn from the rows of X, and X has no two different ones: pass rows to "
+            "values are drawn from the rows of X, and all rows of X are equal: pass rows to "
             "draw from, such as background=X_train, or noise of a width, scale=..."
         )
     return _sample_rows(rows)
@@ -161,7 +161,7 @@ def _warn_of_width(forest, rows, noise, scale, stacklevel):
         more = f" and {len(far) - 5} more" if len(far) > 5 else ""
         warnings.warn(
             f"noise of this width hardly crosses a split between two values of "
-            f"{', '.join(map(str, far[:5]))}{more}: how the model uses them is hardly seen; "
+            f"{', '.join(map(str, far[:5]))}{more}: their use by the model hardly counts; "
             "noise='marginal' draws the values of other rows",
             UserWarning,
             stacklevel=stacklevel + 1,

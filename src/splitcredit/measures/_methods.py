@@ -41,7 +41,7 @@ OPTIMUM = "pgi2_optimum"
 GREEDY = "pg2_greedy"
 _PENALIZED = ("pg_10", "pg_hat_10", "pg_051", "pg_hat_051")
 _WEIGHED = {"": {}, "_y": {"weigh_by": "y"}, "_centered": {"weigh_by": "centered_y"}}
-# Names that are taken for a method with parameters: those of `compare`, of audits and of the study
+# Names that stand for a method with parameters, in `compare`, in audits and in the study
 # trust, and two that people type.
 PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
     "shap": ("tree_shap", {}),
@@ -104,7 +104,7 @@ class Method:
         if self.averages or self.takes("sample_weight", "importance"):
             return ""
         if self.refits:
-            return "it fits a copy of the model, to rows that count alike"
+            return "it fits a copy of the model without weights"
         if "bootstrap" in self.needs:
             return "each tree counts its rows as often as it drew them"
         return (

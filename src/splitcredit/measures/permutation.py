@@ -135,7 +135,7 @@ def permutation(
             result = permutation_importance(
                 estimator, X, y, scoring=counted, sample_weight=weights, **options
             )
-        except Exception as refused:  # of the model or the score, whatever it is
+        except Exception as refused:  # any error of the model or the score
             raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
     known = list(names or names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1])))
     shown = getattr(scoring, "__name__", None if scoring is None else str(scoring))

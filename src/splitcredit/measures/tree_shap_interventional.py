@@ -24,7 +24,7 @@ from splitcredit.models.prediction import (
 )
 from splitcredit.results.attribution import Attribution
 
-# Numbers of one array of slopes, whatever the number of rows: 16 MiB.
+# Numbers of one array of slopes, for any number of rows: 16 MiB.
 _CHUNK = 1 << 21
 
 # Whether the values and the baseline of a row add up to its prediction.

@@ -86,7 +86,7 @@ def as_table(forest, X):
     if hasattr(X, "tocsr"):
         return X.tocsr()  # which has rows to take
     if np.ndim(X) != 2:
-        forest.prepare(X)  # says what is wrong
+        forest.prepare(X)  # raises the error
     return X
 
 

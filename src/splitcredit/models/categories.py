@@ -154,7 +154,7 @@ class Categories:
             elif j in by_type and not self.always:  # the codes of X itself
                 codes = column.cat.codes.to_numpy()
                 columns[j] = np.where(codes < 0, np.nan, codes)
-            else:  # scikit-learn takes other columns for numbers, whatever their type
+            else:  # scikit-learn reads other columns of any type as numbers
                 columns[j] = column
         coded = pd.DataFrame(columns, index=X.index)
         coded.columns = X.columns

@@ -319,7 +319,7 @@ class Forest:
         if self.categories is not None:
             array = self.categories.appended(array)
         array = array.view()
-        array.flags.writeable = False  # one type for the compiled code, whatever was given
+        array.flags.writeable = False  # one type for the compiled code, for any X
         return array
 
     def predict(self, X) -> np.ndarray:

@@ -12,7 +12,7 @@ from splitcredit.models.categories import Categories
 # Covers may be sums that a library keeps in single precision, so they add up only nearly.
 COVER_TOLERANCE = 1e-4
 LEAF = -1
-# Nodes that are checked at a time: what is made of them fits the caches.
+# Nodes that are checked at a time: intermediate arrays fit the caches.
 _NODES = 1 << 14
 
 _TOO_LARGE = (

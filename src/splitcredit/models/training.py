@@ -19,7 +19,7 @@ ROWS = ("inbag", "oob")
 # Criteria whose node values are class fractions, and those with means besides.
 _OF_MEANS = (*CLASS_CRITERIA, "squared_error", "friedman_mse", "poisson")
 # Largest distance of a node's value from the mean of y, as a share of the largest value: far above
-# the rounding of sums of float64, far below what one wrong row makes.
+# the rounding of sums of float64, far below the effect of one wrong row.
 _SAME_MEAN = 1e-9
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from splitcredit.kernels.nodes import columns
 
-# Bytes of what is known of all nodes or pairs of sides, and of pairs that are added up together.
+# Bytes of arrays over all nodes or pairs of sides, and of pairs that are added up together.
 _MOST, _TOGETHER = 1 << 31, 1 << 24
 
 

@@ -16,7 +16,7 @@ from splitcredit.prediction_gap.perturbations import (
     Uniform,
 )
 
-# Probabilities that are worked out together: what is made on the way stays in the caches.
+# Probabilities that are computed together: intermediate arrays stay in the caches.
 AT_ONCE = 1 << 14
 
 

@@ -79,7 +79,7 @@ def _best_rankings(gaps, d):
     n = len(gaps)
     chosen, rows = np.zeros(n, np.int64), np.arange(n)
     order, along = np.empty((n, d), np.int64), np.empty((n, d))
-    # Whole rankings are compared: what is left of one may be a small part of it.
+    # Whole rankings are compared: the rest of one may be a small part of it.
     enough = behind[:, 0] * (1 - TIE)
     so_far = np.zeros(n)
     for k in range(d):

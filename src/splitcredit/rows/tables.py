@@ -280,6 +280,6 @@ def with_text(error: Exception, text: str) -> Exception:
         made = type(error)(text)
         if str(made) == text:
             return made
-    except Exception:  # whatever the type asks for
+    except Exception:  # the type may need other arguments
         pass
     return ValueError(text)

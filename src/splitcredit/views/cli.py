@@ -92,7 +92,7 @@ def _command(example, *parameters, forms):
                 given["form"] = _format(given["out"], given["form"], forms)
             function(SimpleNamespace(**given))
 
-        form = "By default that of the ending of --out; without it a table, and CSV in a pipe."
+        form = "By default from the ending of --out; without --out a table, or CSV in a pipe."
         output = [
             click.Option(["--out", "-o"], type=_FILE, help="The file to write."),
             click.Option(["--format", "form"], type=click.Choice(forms), help=form),
@@ -123,11 +123,11 @@ _FILE = click.Path(dir_okay=False, allow_dash=True)
 _DATA = ("table", "csv", "parquet", "json")
 _MODEL = (
     click.Argument(["model"], type=_FILE),
-    click.Option(["--trust"], multiple=True, metavar="TYPE", help="Read it from a .skops file."),
+    click.Option(["--trust"], multiple=True, metavar="TYPE", help="Allow it in a .skops file."),
 )
 _TABLE = click.Argument(["table"], type=_FILE)
 _TARGET = click.Option(["--target", "--y"], metavar="COLUMN", help="The targets of the rows.")
-_ROWS = click.Option(["--rows"], type=click.IntRange(1), help="How many of the first rows.")
+_ROWS = click.Option(["--rows"], type=click.IntRange(1), help="Number of rows to read.")
 _BACKGROUND = click.Option(
     ["--background"], type=_FILE, help="A table of rows that unknown features are taken from."
 )
@@ -301,9 +301,9 @@ def _in_parts(given, model, tables, options):
 @_command(
     "explain model.skops rows.csv --output 0 --out rows.png",
     *(*_DATA_OF_ROWS, _method("explain", "tree_shap"), *_OF_METHOD),
-    click.Option(["--kind"], type=click.Choice(KINDS), help="Of the plot."),
-    click.Option(["--row"], type=click.IntRange(0), help="Of a waterfall, force, or decision."),
-    click.Option(["--feature"], help="The feature of a scatter."),
+    click.Option(["--kind"], type=click.Choice(KINDS), help="Kind of plot."),
+    click.Option(["--row"], type=click.IntRange(0), help="Of a waterfall, force or decision plot."),
+    click.Option(["--feature"], help="Feature of a scatter plot."),
     forms=(*_DATA, "png"),
 )
 def explain(given):
@@ -373,7 +373,7 @@ def interactions(given):
 @_command(
     "partial-dependence model.skops rows.csv --feature 0 --output 0 --out curve.png",
     *(*_MODEL, _TABLE, _TARGET, _ROWS, _OUTPUT, _CHECK),
-    click.Option(["--feature"], multiple=True, required=True, help="Once, or twice for a pair."),
+    click.Option(["--feature"], multiple=True, required=True, help="Give it twice for a pair."),
     *_OF_METHOD,
     forms=(*_DATA, "png"),
 )
@@ -421,7 +421,7 @@ def rank(given):
     *_DATA_OF_ROWS,
     click.Option(["--ranking"], default="tree_shap", help="A method, or names such as age,dose."),
     click.Option(["--metric"], default="pgi2", help=", ".join(_ranking.METRICS)),
-    click.Option(["--k"], type=int, help="Of the metric pg2: how many features are perturbed."),
+    click.Option(["--k"], type=int, help="For pg2: number of perturbed features."),
     *(*_NOISE, _PROGRESS),
     forms=_DATA,
 )

@@ -32,12 +32,12 @@ PART = 65_536
 # By the ending of a file.
 FORMATS = {f".{name}": name for name in ("csv", "html", "json", "parquet", "png")}
 _PARQUET = (".parquet", ".pq")
-# Labels that a model does not tell: texts, and those that it keeps as whole numbers.
+# Labels that a model does not name: texts, and those that it stores as whole numbers.
 _TEXT, _WHOLE = ("text",), ("whole",)
-# How files of spreadsheets begin: those of zip archives, and those of before 2007.
+# First bytes of spreadsheets: zip archives, and the format before 2007.
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # Types that skops asks about, and that take nothing but arrays, plain values or the text of a model
-# from a file, or call nothing but what skops asks about by itself.
+# from a file, or call only functions that skops asks about by itself.
 _TRUSTED = (
     *("collections.OrderedDict", "functools.partial", "numpy.dtype"),
     *(name for one in FORMATS_OF_MODELS for name in one.trusted),
@@ -247,7 +247,7 @@ def _labeled(column, labels, in_steps):
 
 
 def _all_parts(path, tables):
-    if path == "-":  # what is read more than once
+    if path == "-":  # a stream is read once only
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "rows.csv"
             with copy.open("wb") as file:

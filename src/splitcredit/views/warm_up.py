@@ -19,7 +19,7 @@ from splitcredit.prediction_gap.sampling import pg2_sampled
 X_DTYPES = ("float32", "float64")
 # Splits on the path of each model. On a deep one are more features than a pattern has bits.
 _SHALLOW, _DEEP = 2, 66
-# Parameters by which a method needs kernels beside those of its defaults.
+# Parameters for which a method needs other kernels than by default.
 _MORE: dict[str, list[dict]] = {
     "oob_attributions": [{"attribution": "saabas"}],
     "sage": [{"imputer": "conditional"}],

@@ -123,7 +123,7 @@ def test_quantile_forests_are_explained_by_their_mean(kind, leaf):
     options = {"min_samples_leaf": leaf, "max_samples_leaf": None, "random_state": 0}
     model = getattr(module, kind)(5, **options).fit(X, Y)
     vote = VotingRegressor([("a", getattr(module, kind)(5))]).fit(X, Y)  # of medians
-    with pytest.raises(TypeError, match="QuantileRegressor predicts, quantiles, which are no mean"):
+    with pytest.raises(TypeError, match="QuantileRegressor predicts, quantiles, which are not"):
         to_forest(vote)
     mean = model.predict(X, quantiles="mean", weighted_leaves=True)
     assert twins.largest_error(explain(model, X).totals()[:, 0], mean) <= 1e-12

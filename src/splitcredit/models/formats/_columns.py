@@ -77,7 +77,7 @@ def source(pipelines, X) -> Source | None:
         given = getattr(first, "feature_names_in_", None)
         names = [f"x{j}" for j in range(first.n_features_in_)] if given is None else list(given)
         _, column = _through(pipelines, names)
-    except Exception:  # of steps that others wrote, and nothing depends on what they would tell
+    except Exception:  # of any step: the names are optional
         return None
     if X is not None and not hasattr(X, "iloc"):
         labels, X = names_of_columns(X), X if isinstance(X, np.ndarray) else np.asarray(X)
@@ -118,7 +118,7 @@ def _made_of(step, names):
         return made, [0] * len(made)
     if made == list(names):
         return made, list(range(len(names)))
-    if hasattr(step, "powers_"):  # of PolynomialFeatures, whose other terms are of several columns
+    if hasattr(step, "powers_"):  # PolynomialFeatures: other terms have several columns
         return made, [int(own.argmax()) if (own > 0).sum() == 1 else -1 for own in step.powers_]
     by_step = _named_by_step(step)
     made_of = [

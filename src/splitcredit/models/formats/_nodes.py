@@ -68,7 +68,7 @@ def no_booster(model, name) -> UnsupportedModelError:
     return UnsupportedModelError(f"cannot convert {name} to a Forest: {remedy}")
 
 
-# Where the impurity is that of `summarized`, and not one that the library kept.
+# Name of the impurity that `summarized` computes, where the library stores none.
 LEAF_VARIANCE = "leaf variance"
 
 

@@ -292,5 +292,5 @@ def _unlike(inner, forest, of_classes):
         is_fraction = forest.aggregate == "mean" and own.units(inner).tree_output == "probability"
         return "" if is_fraction else "probabilities, and its trees add up to scores"
     if np.size(getattr(inner, "classes_", ())) or forest.output_names == ("path length",):
-        return "labels, which are no mean or sum of trees"
+        return "labels, which are not a mean or sum of trees"
     return own.predicts_otherwise(inner)

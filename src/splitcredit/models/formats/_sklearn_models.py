@@ -11,7 +11,7 @@ from splitcredit.models.forest import Forest
 from splitcredit.models.formats import _nodes, _sklearn_means, _sklearn_sums, format_of
 from splitcredit.models.formats.own import with_names
 
-# Class -> attribute that fitting sets, and what makes the fields of a Forest.
+# Class -> attribute that fitting sets, and function that makes the fields of a Forest.
 _MODELS = {
     tree.DecisionTreeClassifier: ("tree_", _sklearn_means.tree),
     tree.DecisionTreeRegressor: ("tree_", _sklearn_means.tree),
@@ -42,7 +42,7 @@ _OF_OTHERS = {
     ),
     ("quantile_forest", "BaseForestQuantileRegressor"): ("estimators_", _sklearn_means.forest),
 }
-# Name of a class that is no mean or sum of trees -> why, and what can be explained in its place.
+# Name of a class that is not a mean or sum of trees -> why, and what to explain instead.
 # By name: importing all of them would take time.
 _EACH = "model.estimators_[i]"
 _REASONS = {
@@ -162,7 +162,7 @@ def raw(model, forest, X):
     X = with_names(model, X)
     if hasattr(model, "_raw_predict") and hasattr(model, "_baseline_prediction"):
         return model._raw_predict(_with_objects_for_labels(model, X), n_threads=1)
-    with parallel_config(backend="sequential"):  # whatever its n_jobs: processes take long to start
+    with parallel_config(backend="sequential"):  # for any n_jobs: processes take long to start
         if isinstance(model, ensemble.IsolationForest):
             return _path_length(model, X)
         if not is_classifier(model):

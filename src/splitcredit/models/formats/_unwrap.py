@@ -90,7 +90,7 @@ def inside(model) -> tuple[object, tuple, str]:
 
 def unfrozen(model):
     """Return the model in a FrozenEstimator, which passes rows on unchanged, or the model."""
-    # It shows the attributes of what it holds, so only its class tells it from a search.
+    # It shows the attributes of its model, so only its class distinguishes it from a search.
     while any(base.__name__ == "FrozenEstimator" for base in type(model).__mro__):
         model = model.estimator
     # A detector of pyod is the isolation forest that it holds, with a threshold.

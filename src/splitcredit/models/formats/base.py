@@ -28,7 +28,7 @@ class Format:
     packages: tuple[str, ...] = ()
     # A key that only its JSON documents have, and how files begin that only itself can read.
     json_key, own_mark = "", b""
-    # Whether a model says what it predicts, and whether it is at hand and can predict.
+    # Whether a model states its units, and whether it is in memory and can predict.
     has_units = predicts = False
     # What it takes an entry for that a sparse matrix does not store.
     absent = 0.0
@@ -40,7 +40,7 @@ class Format:
     # the training silent.
     tree_count = ""
     quiet: ClassVar[dict] = {}
-    # Class of rows in a form of its own -> what the offset of each row is called there, or "".
+    # Class of a container of rows -> its name for the offset of each row, or "".
     containers: ClassVar[dict] = {}
     # Types that may be read from files of skops.
     trusted: tuple[str, ...] = ()

@@ -137,7 +137,7 @@ class CatBoost(Boosted):
 class ShapValues:
     """SHAP values that CatBoost computes; `outputs` describes them as a Forest does."""
 
-    # What a result and what messages say of them, and the remedy if they do not add up.
+    # Names of the values in results and messages, and the remedy if they do not add up.
     computed_by, called = "CatBoost ShapValues", "CatBoost's ShapValues"
     why_off = (
         "of trees with categories that are not symmetric they are wrong: fit with "
@@ -274,7 +274,7 @@ def from_content(content, name) -> Forest:
 
 def _flat(content, features, scale, n_outputs, name):
     """Build node arrays of a Forest."""
-    # A split says its feature and border, and its number among those of all features, by which
+    # A split names its feature and border, and its number among all borders, by which
     # CatBoost goes.
     known = [(j, np.float32(b)) for j, one in enumerate(features) for b in one.get("borders") or ()]
     borders = dict(enumerate(known))

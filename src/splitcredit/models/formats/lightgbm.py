@@ -167,7 +167,7 @@ def check_whole(text, name) -> None:
     are_joined |= "\0" in text or "\r" in text
     is_cut = "tree_sizes" in values and sizes != [str(len(f"Tree={tree}\n")) for tree in trees]
     is_cut |= not len(values["feature_infos"].split()) == n_features == n_names
-    refuse_damaged(are_joined or is_cut, f"the {name} is damaged, its head is of other trees")
+    refuse_damaged(are_joined or is_cut, f"the {name} is damaged, its header is for other trees")
 
 
 def _inside(text):
@@ -260,7 +260,7 @@ class _Trees:
             )
         self.read("num_leaves", np.arange(n_trees), one, leaves)
         self.n_leaves = self.whole("num_leaves", leaves).astype(np.int64)
-        # Each leaf has a value, of two characters at least with what parts it from the next.
+        # Each leaf has a value, of two characters at least with its separator.
         is_damaged = self.n_leaves.min(initial=1) < 1
         is_damaged |= 2 * self.n_leaves.sum() > len(self._text)
         refuse_damaged(is_damaged, "there are fewer values of leaves than num_leaves says")
@@ -278,7 +278,7 @@ class _Trees:
         """Return a key's numbers as int32; ValueError if they are not integers of this type."""
         with np.errstate(invalid="ignore"):
             whole = numbers.astype(np.int32)
-        refuse_damaged((whole != numbers).any(), f"it has {key} that are no whole numbers")
+        refuse_damaged((whole != numbers).any(), f"it has {key} that are not whole numbers")
         return whole
 
     def texts(self, key) -> list[str]:

@@ -67,7 +67,7 @@ class Sklearn(Format):
 
     def predicts_otherwise(self, model):
         if type(model).__module__.startswith("quantile_forest."):
-            return "quantiles, which are no mean of its trees"
+            return "quantiles, which are not the mean of its trees"
         return super().predicts_otherwise(model)
 
     def from_zero(self, model):

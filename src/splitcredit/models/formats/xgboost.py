@@ -222,7 +222,7 @@ def _use_one_thread():
         xgboost.set_config(nthread=1)
 
 
-# A forked process has none of the threads of its parent.
+# A forked process does not have the threads of its parent.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_one_thread.cache_clear)
 
@@ -463,7 +463,7 @@ def _column(trees, key):
             return np.array(given, np.float32)
         numbers = np.array(given)
         whole = numbers.astype(np.int32)
-        refuse_damaged((whole != numbers).any(), f"{key} has what is no whole number of 32 bits")
+        refuse_damaged((whole != numbers).any(), f"{key} has values that are not 32-bit integers")
         return whole
     return _ubjson.joined(by_tree)
 

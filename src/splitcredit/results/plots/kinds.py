@@ -10,7 +10,7 @@ from splitcredit.rows.tables import column_of, places_of
 KINDS = ("bar", "beeswarm", "decision", "force", "heatmap", "scatter", "waterfall")
 # Bins along the axis in which the rows of dots of a beeswarm are counted.
 _BINS = 100
-# Of the height between two features, what a swarm may take on each side.
+# Share of the height between two features that a swarm may take on each side.
 _SPREAD = 0.4
 # Groups of rows with similar values of a feature, in which others are compared with it.
 _GROUPS = 10

@@ -42,7 +42,7 @@ class Measure(NamedTuple):
 
     method: str  # with its parameters, as `splitcredit.importance` takes it
     parameters: dict = MappingProxyType({})  # type: ignore[assignment]
-    over: str = ""  # "rows", "trees", or "own" for that of the measure
+    over: str = ""  # "rows", "trees", or "own": the measure's
     in_copies: bool = False  # whether it is cheap enough to measure copies of the model
 
     @property
@@ -225,7 +225,7 @@ def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Co
             if np.isfinite(found.values).all():
                 importances[name] = found
             else:
-                reasons[name] = "it gives values that are no numbers"
+                reasons[name] = "it gives values that are not numbers"
         except (TypeError, ValueError, ModuleNotFoundError) as error:
             reasons[name] = str(error).partition("\n")[0]
         done(1)
@@ -316,7 +316,7 @@ def _of_scores(subject, measure):
     """Measure the loss of the score, on rows that the model has not seen, if there are any."""
     if not subject.has_test:
         subject.note(
-            "Permutation and SAGE are of rows that the model may have been fitted on: pass X_test "
+            "Permutation and SAGE use rows that the model may have been fitted on: pass X_test "
             "and y_test."
         )
     table, y, _, weights = subject.sample(SCORED, 4, of_test=True)

@@ -70,7 +70,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
             done(1)
         judged = []
         for fit in range(FITS + 1):
-            # All targets of a copy are permuted but for the first: those that it is judged by, too.
+            # All copies but the first have permuted targets, also those that they are judged by.
             y_fit, y_judged = (rng.permutation(y) if fit else y for y in (y_rows, y_apart))
             model = unfitted_copy(subject.inner, subject.seed).fit(numbers[rows], y_fit)
             of_copy = Subject(model, numbers[rows], y_fit, None, None, subject.seed)
@@ -78,7 +78,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
             judged.append(score(scores, y_judged, bool(subject.classes)))
         permuted = np.array([value for value, _ in judged[1:]])
         done(1)
-    except Exception as error:  # the estimator's own, whatever it is
+    except Exception as error:  # any error of the estimator
         return f"a copy could not be fitted: {type(error).__name__}: {error}".partition("\n")[0]
     whole = {name: np.array(v) for name, v in per_measure.items() if len(v) == FITS}
     columns = numbers[rows][:, chosen].T
@@ -92,7 +92,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
 def _why_not(subject):
     inner = subject.inner
     if not (hasattr(inner, "fit") and hasattr(inner, "get_params")):
-        return f"{type(inner).__name__} is no estimator that can be fitted anew"
+        return f"{type(inner).__name__} is not an estimator that can be fitted anew"
     if subject.forest.categories is not None:
         return "the model splits by categories, which permuted copies as numbers would not share"
     try:

@@ -12,7 +12,7 @@ from splitcredit.results.plots.drawing import pyplot
 from splitcredit.views.auditing.subject import Z
 from splitcredit.views.auditing.texts import TEXTS
 
-# What stands for the color of the text until the page gives it, and the color of what is shown.
+# Placeholder of the text's color until the page sets it, and the colors of data and lines.
 INK, COLOR, PALE = "#010203", "#3b82c4", "#8a8f98"
 # Rows of a plot with one line for each feature.
 MOST = 25

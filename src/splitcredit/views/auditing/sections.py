@@ -42,12 +42,12 @@ from splitcredit.views.auditing.texts import FOLDER, TEXTS, grouped, listed, per
 ROWS, LEAVES, OF_LABELS = 12, 1_500, 375
 # Features whose best ranking is sought; with more it is the greedy one.
 FEW = 10
-# Features carry nearly the same information if each tells this share of the ranks of the other.
+# Features carry nearly the same information if each explains this share of the other's ranks.
 SAME, BINS, COMPARED = 0.8, 20, 150
-# A feature that alone reaches this share of what the model gains over chance is suspect, if its
+# A feature that reaches this share of the model's gain over chance is suspect, if its
 # interval lies above the other share.
 SUSPECT, SURE = 0.9, 0.7
-# Measures that call all noise important if what is above 0 is.
+# Measures without negative values, which call all noise important.
 NOT_NEGATIVE = ("mdi", "tree_shap", "split_count")
 # Nodes of the trees whose digits are counted, and portions of trees that are added up.
 NODES_OF_DIGITS, PORTIONS = 60_000, 100
@@ -130,8 +130,8 @@ def model(subject, copies) -> tuple[Section, bool | None]:
         permuted = [score(scores, rng.permutation(codes), of_classes, w)[0] for _ in range(200)]
         by_chance = tuple(np.quantile(permuted, [0.5, 0.025, 0.975]))
         who = "the same model on permuted rows of targets"
-        notes.append(f"No copy was fitted, so that the targets of rows were permuted: {copies}.")
-    # Targets without any relation to the features give .5 or 0, but for the rows drawn.
+        notes.append(f"No copy was fitted, so the targets of rows were permuted: {copies}.")
+    # Targets without any relation to the features give .5 or 0, up to chance.
     beats = value - error > max(by_chance[0], 0.5 if of_classes else 0.0)
     quality = f"the model explains {span(numbers)} of the variance of the target"
     if of_classes:
@@ -203,8 +203,8 @@ def noise(copies, names) -> Section:
         text = f"calls {percent(worst['value'])} of columns of pure noise important"
         sentence["worst"] = f" {worst['label']} {text}."
     notes = (
-        f"{', '.join(NOT_NEGATIVE)}: these are never negative, so that noise is above 0 whatever "
-        "the data are, and they have no share of false alarms.",
+        f"{', '.join(NOT_NEGATIVE)}: these are never negative, so noise is above 0 for any "
+        "data, and they have no share of false alarms.",
         *(f"Not measured by {why}" for why in grouped(copies.why_not)),
     )
     return _section("noise", wilson(len(found), p), sentence, table, notes)
@@ -427,11 +427,11 @@ def digits(subject) -> Section:
             explainer = shap.TreeExplainer(subject.inner)
             of_shap = explainer.shap_values(table, check_additivity=False)
             others[f"shap {shap.__version__}"] = np.reshape(of_shap, ours.shape)
-        except Exception as error:  # whatever shap does not take
+        except Exception as error:  # any model that shap refuses
             reason = f"{type(error).__name__}: {error}".partition("\n")[0]
             notes.append(f"shap was not compared: {reason[:200]}")
     else:
-        notes.append(f"Digits are those of the first {forest.n_trees} trees. shap was not asked.")
+        notes.append(f"Digits are for the first {forest.n_trees} trees. shap was not run.")
     largest = np.abs(ours).max(axis=(1, 2))
     if not largest.any():
         return _none("digits", "all SHAP values are 0")

@@ -21,7 +21,7 @@ from splitcredit.models.training import checked_training_data, refuse_without_oo
 from splitcredit.rows.names import row_index
 from splitcredit.rows.tables import row_weights, rows_at
 
-# Rows that an audit takes, and numbers of a table whose every row is needed.
+# Most rows of an audit, and most numbers of a table all rows of which are needed.
 MOST_ROWS, MOST_NUMBERS = 100_000, 150_000_000
 # Rows that are explained, and that predictions are judged on.
 EXPLAINED, JUDGED = 500, 5_000
@@ -71,7 +71,7 @@ class Subject:
             )
         self.test_codes = self.codes_of(self.test_y)
         if self.codes is not None and not has_variance(self.codes):
-            self.note("The target has no variance: no score can tell features apart.")
+            self.note("The target has no variance: no score can distinguish features.")
 
     @property
     def names(self):

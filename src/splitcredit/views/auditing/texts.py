@@ -10,7 +10,7 @@ import pandas as pd
 
 FOLDER = files("splitcredit.views.auditing")
 # By key: the title, what the number is, what the plot shows, and where it has a line; the
-# sentence and how the number comes about, with names in place of what a section fills in.
+# sentence and how the number is made, with names that a section fills in.
 TEXTS = pd.read_csv(io.StringIO((FOLDER / "texts.csv").read_text("utf-8")), index_col="key")
 TEXTS[["sentence", "how"]] = TEXTS[["sentence", "how"]].fillna("")
 
