@@ -1,4 +1,4 @@
-"""`CrossFitted`: forests of which each was fitted without one part of the rows."""
+"""Define `CrossFitted`: forests, each fitted without one part of the rows."""
 
 from dataclasses import dataclass
 
@@ -67,7 +67,7 @@ def from_arrays(arrays) -> Forest | CrossFitted:
 
 
 def _stitched(attributions, held_out):
-    """One Attribution from those of the folds; the baseline differs from row to row."""
+    """Join the attributions of the folds; the baseline differs from row to row."""
     first = attributions[0]
     if not isinstance(first, Attribution):
         raise ValueError(

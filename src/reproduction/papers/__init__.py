@@ -94,7 +94,7 @@ def of_size(low, high) -> tuple:
 
 
 def printed(paper: str, artefact: str) -> list[tuple[dict, str]]:
-    """What the paper prints in an artefact: the keys of each cell, and its text."""
+    """Return the printed cells of an artefact: the keys of each, and its text."""
     rows = storage.read_rows(Path(__file__).parent / paper / "claims" / f"{artefact}.csv")
     return [(claims.parse_cell(row["cell"]), row["printed"]) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Checks of a configuration before the first job: every error is one line with place and remedy.
+"""Check a configuration before the first job: an error is one line with place and remedy.
 
 The form is held against the JSON Schema in ``workflow/schemas``, names and values against the code,
 see `recipes` and `experiments`.
@@ -85,7 +85,7 @@ def check_paper(folder, texts: dict, forms: dict, artefacts: dict) -> None:
 
 
 def _reason(error):
-    """What the schema expects, with the names that are allowed."""
+    """Return what the schema expects, with the names that are allowed."""
     value, rule, properties = error.instance, error.validator_value, error.schema.get("properties")
     if error.validator == "additionalProperties":
         unknown = sorted(set(value) - set(properties))
@@ -105,7 +105,7 @@ def _reason(error):
 
 
 def _check_artefact(config, name, artefact):
-    """Check what an artefact names, and what it asks of its code and of the files of its paper."""
+    """Check the names in an artefact, its arguments, and the files of its paper."""
     place, folder = f"artefacts.{name}", PAPERS / name.partition("/")[0]
     try:
         module = papers.artefact(name)

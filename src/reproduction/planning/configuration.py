@@ -1,4 +1,4 @@
-"""Reading the configuration; errors are one line that names key, value and remedy."""
+"""Read the configuration; errors are one line that names key, value and remedy."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def read_yaml(path) -> dict:
 
 
 def _check_size(content, path):
-    """Refuse what aliases make of few lines: more values than a sweep has, or no end of them."""
+    """Refuse aliases that make more values of few lines than a sweep has, or endless ones."""
     n_values, stack = 0, [(content, 0)]
     while stack:
         value, depth = stack.pop()
@@ -96,7 +96,7 @@ def _check_size(content, path):
 
 
 def _files_beside(missing):
-    """What the message of a missing file adds: the closest names in its folder, if it has any."""
+    """Name the closest files in the folder of a missing one, for its message."""
     names = sorted(path.name for path in missing.parent.glob("[!.]*.yaml"))
     closest = difflib.get_close_matches(missing.name, names, 5, cutoff=0)
     return f"; its folder has {', '.join(closest)}" if closest else ""

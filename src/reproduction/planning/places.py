@@ -1,4 +1,4 @@
-"""Where the project's own files are, whatever the working directory, and kinds of figures."""
+"""Find the project's own files from any working directory, and list kinds of figures."""
 
 from pathlib import Path
 

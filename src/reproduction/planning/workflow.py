@@ -37,7 +37,7 @@ PARTS = {
 
 
 class Workflow:
-    """The checked configuration, and what follows from it for each job."""
+    """The checked configuration, and the inputs and parameters of each job."""
 
     def __init__(self, config, files=()):
         """Take the configuration as Snakemake merged it, and the files it was merged from."""
