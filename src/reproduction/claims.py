@@ -164,7 +164,7 @@ def judge(
 
     `printed` has ``cell`` and ``printed``. `table` has tidy rows of text: the cells' keys,
     ``value``, and where the basis needs them ``low``, ``high`` or ``standard_error``; ``variant``
-    if there are several, each of which is held against print. For `rules` see `rules_for`.
+    if there are several, each of which is compared with print. For `rules` see `rules_for`.
     `incomparable` says why nothing of this artefact can be compared, e.g. a reduced scale.
 
     A value that differs is ``"unexplained"`` unless a rule gives the cause, the test that shows it,
@@ -363,7 +363,7 @@ def unexplained(claims) -> list[str]:
 
 
 def is_statement(claim) -> bool:
-    """Whether a row of the claims table judges a finding in words."""
+    """Whether a row of the claims table judges a claim in words."""
     return re.fullmatch(r"s\d\d", claim["cell"]) is not None
 
 

@@ -16,7 +16,7 @@ from reproduction.claims import (
 VALUE_VERDICTS = tuple(v for v in VERDICTS if v not in ("holds", "undecided", OUTSIDE))
 # What is counted on every page: each printed value and each statement once.
 PRINTED, OTHERS = "printed values", "printed values by other variants"
-STATED, TIMED = "findings in words", "findings in words on times"
+STATED, TIMED = "claims in words", "claims about run time"
 # What became of a paper's values and findings -> their verdicts and outcomes.
 STANDINGS = {
     "reproduced": ("equal", "within", "holds"),
@@ -30,7 +30,7 @@ def totals(claims) -> dict[str, dict[str, int]]:
     """Count a run's verdicts of printed values, and outcomes of statements, by kind.
 
     ``"printed values"`` are of the variant published, which the printed numbers came from. Each of
-    the ``"findings in words"`` counts once, but for those ``"on times"``, which only checks by the
+    the ``"claims in words"`` counts once, except for those about run time, which only checks by the
     clock decide: only these may differ from run to run. Verdicts that none has are left out.
     """
     found: dict = {kind: [] for kind in (PRINTED, OTHERS, STATED, TIMED)}
@@ -50,7 +50,7 @@ def totals(claims) -> dict[str, dict[str, int]]:
 def standing(claims) -> dict:
     """Summarize one paper: a ``mark``, and counts of what was reproduced by kind.
 
-    Each printed value of the variant published and each finding in words counts once. The mark is
+    Each printed value of the variant published and each claim in words counts once. The mark is
     empty for a paper that has neither.
     """
     found = totals(claims)

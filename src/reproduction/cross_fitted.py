@@ -71,7 +71,7 @@ def _stitched(attributions, held_out):
     first = attributions[0]
     if not isinstance(first, Attribution):
         raise ValueError(
-            f"{first.method} explains no single rows, so it has nothing to do with folds: "
+            f"{first.method} does not explain single rows, so folds have no effect: "
             "use a model without `folds`, or a local measure"
         )
     if any(attribution.output_names != first.output_names for attribution in attributions):

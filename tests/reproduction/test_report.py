@@ -141,7 +141,7 @@ def test_every_judged_value_is_shown_with_its_artefact(report):
 def test_the_first_screen_says_what_was_reproduced_and_tables_of_many_rows_are_folded(report):
     standing = report.partition('<ul class="standings">')[2].partition("</ul>")[0]
     assert ">reproduced in part</span>" in standing
-    words = "1 of 2 findings in words reproduced, 1 open; 2 of 4 printed values reproduced, 2 not."
+    words = "1 of 2 claims in words reproduced, 1 open; 2 of 4 printed values reproduced, 2 not."
     assert words in " ".join(standing.split())
     opened = [a for tag, a in Elements(report).tags if tag == "details" and "open" in a]
     assert len(opened) == 1

@@ -71,7 +71,7 @@ def read_yaml(path) -> dict:
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
     except RecursionError:
-        raise ConfigError(f"{path}: its values lie too deep in each other") from None
+        raise ConfigError(f"{path}: its values are nested too deep") from None
     _check_size(content, path)
     if not isinstance(content or {}, dict):
         raise ConfigError(f"{path}: expected keys and values at the top level")
@@ -86,8 +86,8 @@ def _check_size(content, path):
         n_values += 1
         if depth > _DEEPEST or n_values > _MOST_VALUES:
             raise ConfigError(
-                f"{path}: more than {_MOST_VALUES} values, or more than {_DEEPEST} in each other, "
-                "as aliases may make: write out what is meant"
+                f"{path}: more than {_MOST_VALUES} values, or nested deeper than {_DEEPEST}, "
+                "as aliases may make: write the values out"
             )
         if isinstance(value, (dict, list)):
             stack += [

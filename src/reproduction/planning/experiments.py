@@ -180,13 +180,13 @@ def _check_importance(importance, data, model, place, of_model):
         )
     if isinstance(ties, str) and data.get("of") not in standardized_split.AUTHORS_ROWS:
         raise ConfigError(
-            f"{place}.ties: {written(ties)} is recorded for the data of its authors alone: give a "
+            f"{place}.ties: {written(ties)} is recorded for its authors' data only: give a "
             "list of indices, or leave it out"
         )
     # One that is given the estimator fits it to all rows.
     if model.get("folds") and kind == "importance" and "refit" not in needs:
         raise ConfigError(
-            f"{place} explains no single rows, so folds mean nothing to it: leave out folds, or "
+            f"{place} does not explain single rows, so folds have no effect: leave out folds, or "
             "the importance"
         )
     if "output" in takes and not model["estimator"].endswith("Classifier"):
@@ -232,7 +232,7 @@ def _check_metric(metric, model, importances, place):
         if explained[importance] == 0 and scores == "local":
             raise ConfigError(
                 f"{place} takes importances that explain rows, and importance.{importance} "
-                "explains none: leave it out"
+                "does not: leave it out"
             )
 
 

@@ -1,6 +1,6 @@
 """Check recipes: their names exist, and take the given parameters and values.
 
-Values are held against the annotations of loaders, measures, metrics and estimators, whose kinds
+Values are checked against the annotations of loaders, measures, metrics and estimators, whose kinds
 stand in `reproduction.parameters`. What only the rows decide is left to the job.
 """
 
