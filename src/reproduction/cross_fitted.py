@@ -36,7 +36,7 @@ class CrossFitted:
         held_out = [self.fold == f for f in range(len(self.forests))]
         pairs = zip(self.forests, held_out, strict=True)
         attributions = [compute(forest, rows, ~rows) for forest, rows in pairs]
-        return _stitched(attributions, held_out)
+        return _joined(attributions, held_out)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The folds, and every array of forest ``f`` under ``f.NAME``."""
@@ -66,7 +66,7 @@ def from_arrays(arrays) -> Forest | CrossFitted:
     return (CrossFitted if "fold" in arrays else Forest).from_arrays(arrays)
 
 
-def _stitched(attributions, held_out):
+def _joined(attributions, held_out):
     """Join the attributions of the folds; the baseline differs from row to row."""
     first = attributions[0]
     if not isinstance(first, Attribution):

@@ -546,7 +546,7 @@ def _by_method(opened, method, y, output, progress, given) -> Rankings:
         found = _methods.call(method, "rank", progress, output=output, **given)(model, **data)
         return _ranking.by_values(found, np.shape(X)[0])
     measure = _methods.look_up(method, "rank")
-    of_rows = measure.attributes and "weigh_by" not in _methods.meant(method)[1]
+    of_rows = measure.attributes and "weigh_by" not in _methods.resolve(method)[1]
     kind = "explain" if of_rows else "importance"
     if not measure.takes("check_additivity", kind):
         del given["check_additivity"]

@@ -82,7 +82,7 @@ def averaged(
         if weights is not None:
             sizes *= weights[start:stop, None, None]
         total, start = total + sizes.sum(axis=(0, 2)), stop
-    called = _called(piece, weights)
+    called = _parameters_of_mean(piece, weights)
     mean = total / (n_samples if weights is None else weights.sum())
     return Importance(mean, piece.feature_names, method, called, unit=_unit(method, opened))
 
@@ -91,7 +91,7 @@ def mean_of(own, sample_weight=None) -> Importance:
     """Average absolute attributions over the rows, and sum them over the outputs."""
     weights = row_weights(sample_weight, len(own), own.index)
     mean = np.average(np.abs(own.values), axis=0, weights=weights).sum(axis=1)
-    return Importance(mean, own.feature_names, own.method, _called(own, weights))
+    return Importance(mean, own.feature_names, own.method, _parameters_of_mean(own, weights))
 
 
 def mean_of_rows(values, weights=None):
@@ -103,7 +103,7 @@ def mean_of_rows(values, weights=None):
     return mean, np.sqrt(((shares[:, None] * (values - mean)) ** 2).sum(axis=0))
 
 
-def _called(own, weights):
+def _parameters_of_mean(own, weights):
     """Return the parameters of an importance that is a mean over the rows of attributions."""
     called = own.parameters | {"summary": "mean |attribution|"}
     return called if weights is None else called | {"weighted": True}
@@ -122,8 +122,8 @@ def _opened(method, model, X, parameters) -> Opened:
         model,
         X,
         parameters.get("background"),
-        has_room=True,
-        has_start=getattr(module, "ADDS_UP", False),
+        takes_offset=True,
+        takes_start=getattr(module, "ADDS_UP", False),
         of_training="bootstrap" in getattr(module, "REQUIRES", ()),
         features=parameters.get("features", "columns"),
     )

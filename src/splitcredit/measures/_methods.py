@@ -201,7 +201,7 @@ def methods(model: object = None) -> MethodTable:
     return table
 
 
-def meant(method: Any) -> tuple[Any, dict]:
+def resolve(method: Any) -> tuple[Any, dict]:
     """Return the method that a name, function or preset stands for, and its parameters."""
     if isinstance(method, partial):
         return method.func, method.keywords
@@ -210,7 +210,7 @@ def meant(method: Any) -> tuple[Any, dict]:
 
 def look_up(method: object, function: str) -> Method:
     """Find the method of that name or function; ValueError if `function` does not take it."""
-    name, _ = meant(method)
+    name, _ = resolve(method)
     name = _name_of(name)
     known = isinstance(name, str) and name in (*measures.names(), OPTIMUM)
     if not known or function not in _method(name).functions:
@@ -220,12 +220,12 @@ def look_up(method: object, function: str) -> Method:
 
 def is_measure(method: object) -> bool:
     """Return whether a method is a known name or function, and not a function of the user."""
-    return not callable(_name_of(meant(method)[0]))
+    return not callable(_name_of(resolve(method)[0]))
 
 
 def call(method: object, function: str, progress: bool | None = None, **common) -> partial:
     """Bind the function of a method to its parameters, and those of `common` that are not None."""
-    chosen, parameters = meant(method)
+    chosen, parameters = resolve(method)
     if is_measure(method):
         chosen = look_up(method, function).function(function)
     known = parameters_of(chosen)

@@ -133,7 +133,7 @@ def refuse(model, forest) -> None:
         hasattr(estimator, "fit") and hasattr(estimator, "get_params")
     ):
         raise TypeError(
-            f"AIR fits a model of its own, and {_called(estimator)} cannot be fitted: pass "
+            f"AIR fits a model of its own, and {_class_name(estimator)} cannot be fitted: pass "
             "an unfitted estimator, e.g. RandomForestClassifier()"
         )
     _refuse_settings_by_feature(estimator)
@@ -156,7 +156,7 @@ def _forest_of(estimator):
         return None
 
 
-def _called(estimator):
+def _class_name(estimator):
     is_class = isinstance(estimator, type)
     return f"the class {estimator.__name__}" if is_class else type(estimator).__name__
 

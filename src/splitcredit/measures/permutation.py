@@ -98,7 +98,7 @@ def permutation(
         table, model = dense(opened.rows, opened.forest.absent), opened.inner
         # Numbers of rows are permuted, and each column has its features from the row of its number.
         X = np.tile(np.arange(len(table))[:, None], len(names))
-        rows_of = partial(_taken, table, members)
+        rows_of = partial(_rows_with_columns_of, table, members)
     X = rows_in(X, model)
     refuse_container(X)
     if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
@@ -151,7 +151,7 @@ def permutation(
     return Importance(result.importances_mean[kept], names, "permutation", parameters, error[kept])
 
 
-def _taken(table, members, numbers):
+def _rows_with_columns_of(table, members, numbers):
     """Return rows whose features of each column come from the row with its number."""
     taken = table.copy()
     for k, features in enumerate(members):

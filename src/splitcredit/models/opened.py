@@ -28,8 +28,8 @@ class Transformed(NamedTuple):
 class Opened:
     """A model inside its wrappers, its trees, and rows as these trees see them.
 
-    With `has_room` X may be a container, which adds an `offset` to each row beside the trees; with
-    `has_start` so may a model that boosting started from. Training rows are those `of_training`.
+    With `takes_offset`, a container X may add an `offset` to each row beside the trees; with
+    `takes_start`, so may a model that boosting started from. `of_training` means training rows.
     """
 
     def __init__(
@@ -38,8 +38,8 @@ class Opened:
         X=None,
         background=None,
         *,
-        has_room=False,
-        has_start=False,
+        takes_offset=False,
+        takes_start=False,
         of_training=False,
         features="columns",
     ):
@@ -48,11 +48,15 @@ class Opened:
         self.model, self.features = model, features
         self.given = None if X is None else records(X, model)
         self.index = row_index(self.given)
-        self._background, self._has_room, self._of_training = background, has_room, of_training
+        self._background, self._of_training, self._takes_offset = (
+            background,
+            of_training,
+            takes_offset,
+        )
         self.inner, self.steps = (model, Steps()) if isinstance(model, Forest) else unwrap(model)
         self.format = format_of(self.inner)
-        # What boosting that starts from a model is without it, and the function that predicts it.
-        self._started = self.format.from_zero(self.inner) if has_start else None
+        # The model without the one that it started from, and a function that predicts that one.
+        self._started = self.format.from_zero(self.inner) if takes_start else None
 
     @cached_property
     def forest(self) -> Forest:
@@ -66,7 +70,7 @@ class Opened:
     def rows(self):
         """The rows as the trees see them, as a table."""
         forest = self.forest  # a model that is refused is refused first
-        X = rows_in(self.given, self.model) if self._has_room else self.given
+        X = rows_in(self.given, self.model) if self._takes_offset else self.given
         refuse_container(X)
         X = self.steps.training_rows(X) if self._of_training else self.steps.rows(X)
         return _chunks.as_table(forest, X)

@@ -257,7 +257,7 @@ def _targets(of_method, y):
     return {"y": y} if y is not None and "y" in _methods.parameters_of(of_method.func) else {}
 
 
-def _give(given, frame, note=""):
+def _write_or_show(given, frame, note=""):
     """Write a frame, or show it."""
     if given.form == "table":
         files.show(frame, note)
@@ -330,7 +330,7 @@ def explain(given):
     if given.form == "table":
         largest = np.argsort(-np.abs(result.values).mean(axis=(0, 2)), kind="stable")
         frame = frame.iloc[:, [0, 1, 2, *(largest + 3)]]
-    _give(given, frame)
+    _write_or_show(given, frame)
 
 
 @_command(
@@ -351,7 +351,7 @@ def importance(given):
     if given.form == "png":
         _draw(given, result.plot)
     else:
-        _give(given, result.to_frame())
+        _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -367,7 +367,7 @@ def interactions(given):
     model, tables, options = _opened(given)
     X, _ = tables.whole(given.table, given.rows)
     result = shapley_interactions.interactions(model, X, order=given.order, **options)
-    _give(given, result.to_frame())
+    _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -391,7 +391,7 @@ def partial_dependence(given):
     if given.form == "png":
         _draw(given, result.plot)
     else:
-        _give(given, result.to_frame())
+        _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -413,7 +413,7 @@ def rank(given):
         by = _methods.call(by, "explain" if found.attributes else "importance", **options)
         options = {}
     result = api.rank(model, X, by, y=y, progress=given.progress, **options)
-    _give(given, result.to_frame())
+    _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -439,7 +439,7 @@ def faithfulness(given):
     columns = [given.metric] if values.ndim == 1 else [f"{j + 1}" for j in range(values.shape[1])]
     frame = pd.DataFrame(values.reshape(len(values), -1), columns=columns)
     frame.insert(0, "sample", range(len(frame)))
-    _give(given, frame, f"mean over {len(values)} rows: {values.mean():.6g}")
+    _write_or_show(given, frame, f"mean over {len(values)} rows: {values.mean():.6g}")
 
 
 @_command(
@@ -466,7 +466,7 @@ def audit(given):
         with click.open_file(given.out or "-", "w") as file:
             file.write(f"{result.to_json()}\n")
     else:
-        _give(given, result.to_frame())
+        _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -495,7 +495,7 @@ def methods(given):
     if given.form == "table":
         click.echo(repr(table))
     else:
-        _give(given, table.to_frame())
+        _write_or_show(given, table.to_frame())
 
 
 @_command(

@@ -56,7 +56,7 @@ class Drawn(NamedTuple):
     orders: np.ndarray
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Buffers for the rows of a tree: loss, leaf, and the node and number of walking rows."""
 
     before: np.ndarray
@@ -71,7 +71,7 @@ def _increases(first_tree, last_tree, nodes, offsets, X, losses, drawn, out):
     (trees, all_rows, starts, orders), n_features, most = drawn, out.shape[1], 0
     for t in range(first_tree, last_tree):
         most = max(most, starts[t + 1] - starts[t])
-    room = Room(
+    work = Workspace(
         np.empty(most), np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     )
     for t in range(first_tree, last_tree):
@@ -81,24 +81,24 @@ def _increases(first_tree, last_tree, nodes, offsets, X, losses, drawn, out):
         rows = all_rows[begin : begin + n]
         # The node at which the path of a row first tests a feature; -1 for none.
         entry = np.full((n_features, n), -1, np.int32)
-        _walk_to_leaves(nodes, offsets[trees[t]], X, rows, entry, room)
+        _walk_to_leaves(nodes, offsets[trees[t]], X, rows, entry, work)
         for a in range(n):
-            room.before[a] = _loss(losses, room.leaf[a], rows[a])
+            work.before[a] = _loss(losses, work.leaf[a], rows[a])
         for u in range(n_features):
             order = orders[n_features * begin + u * n : n_features * begin + (u + 1) * n]
-            _walk_permuted(nodes, u, X, rows, order, entry[u], room)
+            _walk_permuted(nodes, u, X, rows, order, entry[u], work)
             total = 0.0
             for a in range(n):
-                if room.leaf[a] >= 0:
-                    total += _loss(losses, room.leaf[a], rows[a]) - room.before[a]
+                if work.leaf[a] >= 0:
+                    total += _loss(losses, work.leaf[a], rows[a]) - work.before[a]
             out[trees[t], u] = total / n
 
 
 @kernel(inner=True)
-def _walk_to_leaves(nodes, root, X, rows, entry, room):
+def _walk_to_leaves(nodes, root, X, rows, entry, work):
     """Take the rows of a tree down, and write where they first meet each feature."""
     feature, column, threshold, left, right, missing_left, _ = nodes
-    _, leaf, at, walking = room
+    _, leaf, at, walking = work
     for a in range(len(rows)):
         at[a], walking[a], leaf[a] = root, a, root
     active = len(rows) if feature[root] >= 0 else 0
@@ -118,10 +118,10 @@ def _walk_to_leaves(nodes, root, X, rows, entry, room):
 
 
 @kernel(inner=True)
-def _walk_permuted(nodes, u, X, rows, order, entry, room):
+def _walk_permuted(nodes, u, X, rows, order, entry, work):
     """Take the rows down with the values of others in feature u; leaf -1 if they keep theirs."""
     feature, column, threshold, left, right, missing_left, _ = nodes
-    _, leaf, at, walking = room
+    _, leaf, at, walking = work
     # A row whose path does not test the feature, or that keeps its value, keeps its leaf.
     active = 0
     for a in range(len(rows)):

@@ -273,7 +273,7 @@ def member(estimator, model):
     """Return the Forest of one member of a mean, which must predict the averaged quantity."""
     inner, steps = unwrap(estimator)
     forest, name = to_forest(inner), type(model).__name__
-    why, remedy = _unlike(inner, forest, hasattr(model, "classes_")), ""
+    why, remedy = _other_prediction(inner, forest, hasattr(model, "classes_")), ""
     if steps.pipelines:
         why = "from rows that steps of its own have changed"
         remedy = f"put the steps before the {name}, in one pipeline around it, or "
@@ -285,7 +285,7 @@ def member(estimator, model):
     return replace(forest, names_given=False)
 
 
-def _unlike(inner, forest, of_classes):
+def _other_prediction(inner, forest, of_classes):
     """Say in words what a model predicts, if that is not the sum of its trees."""
     own = format_of(inner)
     if of_classes:
