@@ -48,13 +48,9 @@ class Opened:
         self.model, self.features = model, features
         self.given = None if X is None else records(X, model)
         self.index = row_index(self.given)
-        self._background, self._of_training, self._takes_offset = (
-            background,
-            of_training,
-            takes_offset,
-        )
+        self._background, self._of_training = background, of_training
         self.inner, self.steps = (model, Steps()) if isinstance(model, Forest) else unwrap(model)
-        self.format = format_of(self.inner)
+        self.format, self._takes_offset = format_of(self.inner), takes_offset
         # The model without the one that it started from, and a function that predicts that one.
         self._started = self.format.from_zero(self.inner) if takes_start else None
 
