@@ -359,9 +359,8 @@ def rank(
         for name in given:
             raise TypeError(f"{name}= is for methods, and by= is a ranking already: leave it out")
         refuse_another_order_of_rows(by, opened.given)
-        forest, rows = forest_by_columns(
-            opened.forest, opened.columns, opened.forest.prepare(opened.rows)
-        )
+        rows = opened.forest.prepare(opened.rows)
+        forest, rows = forest_by_columns(opened.forest, opened.columns, rows)
         places = _ranking.ranking_of(by, forest, rows, output)
         ranked = Rankings(places, None, feature_names=forest.feature_names)
     return ranked if opened.index is None else replace(ranked, index=opened.index)

@@ -87,9 +87,7 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
     if isinstance(scale, str):
         scale = _deviations(scale, rows)
     if isinstance(noise, str) and noise == "marginal":
-        noise = Marginal(
-            _missing.finite(rows if background is not None else _rows_to_draw_from(rows))
-        )
+        noise = Marginal(_missing.finite(rows if background is not None else _rows_to_draw(rows)))
     elif isinstance(noise, Marginal) and (forest.categories, forest.missing_value) != (None, None):
         noise = Marginal(prepared_background(forest, of_features(noise, forest).rows))
     elif isinstance(noise, str) and scale is None:
@@ -134,7 +132,7 @@ def _sample_rows(rows):
     return rows[np.sort(np.random.default_rng(0).choice(len(rows), MOST, replace=False))]
 
 
-def _rows_to_draw_from(rows):
+def _rows_to_draw(rows):
     """Return the explained rows that values are drawn from."""
     if len(rows) == 0:  # nothing is drawn
         return np.zeros((1, rows.shape[1]))
@@ -161,7 +159,7 @@ def _warn_of_width(forest, rows, noise, scale, stacklevel):
         more = f" and {len(far) - 5} more" if len(far) > 5 else ""
         warnings.warn(
             f"noise of this width hardly crosses a split between two values of "
-            f"{', '.join(map(str, far[:5]))}{more}: their use by the model hardly counts; "
+            f"{', '.join(map(str, far[:5]))}{more}: their effect is hardly measured; "
             "noise='marginal' draws the values of other rows",
             UserWarning,
             stacklevel=stacklevel + 1,

@@ -44,8 +44,7 @@ ROWS, LEAVES, OF_LABELS = 12, 1_500, 375
 FEW = 10
 # Features carry nearly the same information if each explains this share of the other's ranks.
 SAME, BINS, COMPARED = 0.8, 20, 150
-# A feature that reaches this share of the model's gain over chance is suspect, if its
-# interval lies above the other share.
+# A feature is suspect if it reaches the first share of the model's gain, its interval the second.
 SUSPECT, SURE = 0.9, 0.7
 # Measures without negative values, which call all noise important.
 NOT_NEGATIVE = ("mdi", "tree_shap", "split_count")
@@ -323,9 +322,7 @@ def redundant(subject, comparison, model_score) -> Section:
         for i in range(j)
         if ratios[i, j] > 0.99 and np.array_equal(ranks[i], ranks[j])
     ]
-    alone = _gains_of_single_features(
-        subject, numbers[:, chosen], codes, names[chosen], model_score
-    )
+    alone = _single_feature_gains(subject, numbers[:, chosen], codes, names[chosen], model_score)
     inside = np.concatenate(groups) if groups else np.arange(0)
     apart = _covers_and_background(subject, np.setdiff1d(np.arange(len(names)), inside))
     sentence = (
@@ -372,7 +369,7 @@ def _groups(similarity):
     return [np.flatnonzero(label == k) for k in np.unique(label) if (label == k).sum() > 1]
 
 
-def _gains_of_single_features(subject, numbers, codes, names, model_score):
+def _single_feature_gains(subject, numbers, codes, names, model_score):
     """Return what a small tree of one feature gains, as a share of the model's gain over chance."""
     of_classes = bool(subject.classes)
     chance = 0.5 if of_classes else 0.0
