@@ -70,7 +70,7 @@ def test_plots_show_the_values_of_columns(people):
     assert a.data.to_numpy().tolist() == people[10:20].to_numpy().tolist()
     waterfall = a.plot(kind="waterfall", row=0, X=people[10:20].assign(unread=0))
     assert "city = Rome" in [label.get_text() for label in waterfall.get_yticklabels()]
-    with pytest.raises(ValueError, match="'columns' is for results of a pipeline"):
+    with pytest.raises(ValueError, match="'columns' needs the result of a pipeline"):
         Attribution(np.zeros((1, 1, 1)), [0.0], ["a"], ["o"], "saabas").grouped("columns")
 
 

@@ -512,7 +512,7 @@ RANDOM = np.random.default_rng(0)
         (lambda: Marginal(csr_matrix([[1.0, 9.0]])), "X is sparse"),
         (lambda: Marginal(pd.DataFrame({"a": pd.date_range("2020", periods=3)})), "not numeric"),
         (lambda: Marginal([[1.0, 2.0]]).draw(RANDOM, (3, 3)), "expected|must be"),
-        (lambda: FeatureWise([Normal(), Marginal([[1.0, 2.0]])]), "no Marginal"),
+        (lambda: FeatureWise([Normal(), Marginal([[1.0, 2.0]])]), "none of them a Marginal"),
         (lambda: FeatureWise([Normal(), Laplace()]).draw(RANDOM, 5), "expected"),
     ],
 )

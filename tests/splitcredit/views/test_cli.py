@@ -221,7 +221,7 @@ def test_categories_whose_columns_nothing_tells_are_refused(tmp_path):
     model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1).fit(X, X["x"])
     model.booster_.save_model(tmp_path / "model.txt")
     refused = run("explain", tmp_path / "model.txt", tmp_path / "rows.csv")
-    assert refused.exit_code == 1 and "pass one of parquet" in refused.stderr
+    assert refused.exit_code == 1 and "pass a parquet file" in refused.stderr
 
 
 @pytest.mark.parametrize(
