@@ -1,7 +1,7 @@
 """Copy the outcome of a full run into docs/reference, its summaries into docs, its rule into src.
 
 Run by `make reference`. The reference is what tests, pages and `make verify` hold on to; results/
-itself is not committed. Of the pictures it has those that a page shows; `make reference-archive`
+itself is not committed. Of the figures it has those that a page shows; `make reference-archive`
 puts all of them into a file beside the repository.
 """
 
@@ -45,13 +45,13 @@ def main():
         path for place in ("", "timing/") for path in RESULTS.glob(f"{place}tables/*/*.csv")
     )
     large = [path for path in tables if path.stat().st_size > LARGEST]
-    pictures = [RESULTS / name for name in shown()]
-    missing = [path for path in pictures if not path.exists()]
+    figures = [RESULTS / name for name in shown()]
+    missing = [path for path in figures if not path.exists()]
     if missing:
         sys.exit(f"{missing[0]} is shown by a page, and this run did not make it")
     shutil.rmtree(REFERENCE, ignore_errors=True)
     kept = [path for path in tables if path not in large]
-    for path in [*(RESULTS / name for name in CLAIMS), *kept, *pictures]:
+    for path in [*(RESULTS / name for name in CLAIMS), *kept, *figures]:
         target = REFERENCE / path.relative_to(RESULTS)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
@@ -139,7 +139,7 @@ def pages_with_numbers() -> dict[Path, str]:
 
 
 def shown() -> list[str]:
-    """Pictures of the reference that a page shows, by their places in results."""
+    """Figures of the reference that a page shows, by their places in results."""
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
     texts = (page.read_text(encoding="utf-8") for page in pages)
     return sorted({name for t in texts for name in re.findall(r"\breference/(\S+\.png)\)", t)})

@@ -1,4 +1,4 @@
-"""Copy tables and pictures of the worked sweeps from a run into docs/sweeps, and their numbers
+"""Copy tables and figures of the worked sweeps from a run into docs/sweeps, and their numbers
 into docs/sweeps.md.
 
     make sweep EXPERIMENT=sweep_noisy_features
@@ -85,10 +85,10 @@ def main(results=ROOT / "results"):
     """Copy, or say what is missing."""
     STORED.mkdir(exist_ok=True)
     for name, metric in SWEEPS.items():
-        table, picture = (Path(results, "experiments", name + end) for end in (".csv", ".png"))
-        if not (table.exists() and picture.exists()):
+        table, figure = (Path(results, "experiments", name + end) for end in (".csv", ".png"))
+        if not (table.exists() and figure.exists()):
             sys.exit(f"{table} is not complete: run make sweep EXPERIMENT={name} first")
-        shutil.copy(picture, STORED / f"{name}.png")
+        shutil.copy(figure, STORED / f"{name}.png")
         rows = pd.read_csv(table, dtype=str, keep_default_na=False)
         rows = rows[rows.pop("metric") == metric]
         text = rows.loc[:, (rows != "").any()].to_csv(index=False, lineterminator="\n")

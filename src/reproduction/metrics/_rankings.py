@@ -1,4 +1,4 @@
-"""Orders of features under any measure, their names in tables, and leads over a reference."""
+"""Rank features under any measure, name them in tables, and compute leads over a reference."""
 
 import numpy as np
 import scipy.stats
@@ -18,7 +18,7 @@ _STATISTICS = {
 
 
 def row_orders(attributions, n_rows: int) -> dict[str, np.ndarray]:
-    """Features of each of the first rows, the most important first, (n_rows, n_features)."""
+    """Rank the features of each of the first rows, (n_rows, n_features)."""
     # A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
     # better than noise.
     return {
@@ -30,7 +30,7 @@ def row_orders(attributions, n_rows: int) -> dict[str, np.ndarray]:
 
 
 def global_orders(attributions) -> dict[str, np.ndarray]:
-    """Features by their scores over all rows."""
+    """Rank features by their scores over all rows."""
     return {name: _order(_scores.global_scores(a)[0]) for name, a in attributions.items()}
 
 
@@ -44,7 +44,7 @@ def label(name: str) -> str:
 
 
 def rankings(attributions, n_rows: int) -> dict[str, np.ndarray]:
-    """`row_orders` by their names in tables; ValueError if two have one name."""
+    """Name the features of `row_orders` as in tables; ValueError if two have one name."""
     ranked = {label(name): order for name, order in row_orders(attributions, n_rows).items()}
     if len(ranked) < len(attributions):
         raise ValueError(

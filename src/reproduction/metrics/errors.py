@@ -193,7 +193,7 @@ def _n_first(share, n_features):
 
 
 def _targets(names, y):
-    """Output, rows, and what it should be: y itself, or 1 for the probability of the true class.
+    """Return output, rows, and target: y itself, or 1 for the probability of the true class.
 
     The output is None for a class that the model does not know, whose probability is 0.
     """

@@ -1,4 +1,4 @@
-"""Partial dependence, individual conditional expectations and accumulated local effects."""
+"""Compute partial dependence, individual conditional expectations and accumulated local effects."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def partial_dependence(
         show these only. ``"ale"`` gives accumulated local effects of one numeric feature.
     grid : "thresholds" or values, optional
         ``"thresholds"`` is one value for each interval between thresholds of the trees: the exact
-        step function. Values are those of the feature or labels of its categories; of two features,
+        step function. Values may be given as numbers or labels of categories; for two features, in
         two lists. By default all values if they are fewer than `grid_resolution`, else values at
         equal distances between two percentiles; all categories; and NaN if X has it.
     grid_resolution : int
@@ -215,7 +215,7 @@ class _Axis(NamedTuple):
 
     @property
     def known(self):
-        """The values in the rows that are finite, float64."""
+        """Finite values in the rows, float64."""
         return self.of_rows[np.isfinite(self.of_rows)]
 
     def rows(self):
@@ -259,7 +259,7 @@ class _Axis(NamedTuple):
         if self.labels is not None:
             unknown = [value for value in known if value not in self.labels]
             if unknown:
-                text = f"{unknown[0]!r} is no category of {self.name}: it has {self.labels[:10]}"
+                text = f"{unknown[0]!r} is not a category of {self.name}: it has {self.labels[:10]}"
                 raise ValueError(f"grid: {text}")
             known = [self.labels.index(value) for value in known]
         return np.append(numbers(known, "grid"), missing)
@@ -360,7 +360,7 @@ def _in_bins(axes, grid, resolution) -> _Axis:
 
 
 def _accumulated(forest, rows, axis, scale, weights):
-    """Accumulated local effects (Apley and Zhu 2020, Equations 15 and 16), (n_edges, n_outputs)."""
+    """Compute accumulated local effects (Apley and Zhu 2020, Eq. 15, 16), (n_edges, n_outputs)."""
     edges, n_bins = axis.places, len(axis.places) - 1
     inside = np.flatnonzero((axis.of_rows >= edges[0]) & (axis.of_rows <= edges[-1]))
     bins = np.maximum(np.searchsorted(edges, axis.of_rows[inside]), 1) - 1

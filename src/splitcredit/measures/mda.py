@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from splitcredit.kernels.walks import mda as kernel
 from splitcredit.measures._calls import checked
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.opened import Opened
 from splitcredit.models.training import checked_training_data, refuse_without_oob
 from splitcredit.results import progress_bar
@@ -31,7 +31,7 @@ def mda(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
-    """Mean decrease of accuracy when a feature is permuted among each tree's out-of-bag rows.
+    """Measure how accuracy drops when a feature is permuted among each tree's out-of-bag rows.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def mda(
     forest, X = opened.forest, opened.rows
     rows, y = checked_training_data(forest, X, y)
     refuse_without_oob(forest)
-    forest, rows = together(forest, opened.columns, rows)
+    forest, rows = forest_by_columns(forest, opened.columns, rows)
     orders = permutations(forest.n_features, random_state)
     remedy = "fewer trees take less"
     with progress_bar.bar(forest.n_trees, progress, "trees", remedy) as done:
@@ -96,7 +96,7 @@ def mda(
 
 
 def permutations(n_features: int, random_state: int):
-    """Make a function of a tree and n that orders n rows for each feature."""
+    """Make a function of a tree and n that permutes n rows for each feature."""
 
     def of_tree(tree, n):
         rng = np.random.default_rng([random_state, tree])

@@ -25,7 +25,7 @@ def mdi(
     normalize: Literal["none", "trees"] = "none",
     features: Literal["columns", "transformed"] = "columns",
 ) -> Importance:
-    """Global MDI.
+    """Measure the mean decrease of impurity of every feature.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def mdi(
 
 
 def _shares(per_tree):
-    """Each tree's importances over their sum, zeros where that is not above 0."""
+    """Divide each tree's importances by their sum; zeros where it is not above 0."""
     totals = per_tree.sum(axis=1, keepdims=True)
     return np.divide(per_tree, totals, out=np.zeros_like(per_tree), where=totals > 0)
 

@@ -23,7 +23,7 @@ def ufi(
     features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Importance:
-    """Unbiased split improvement of every feature, mean over the trees.
+    """Measure the unbiased split improvement of every feature, mean over the trees.
 
     Parameters
     ----------

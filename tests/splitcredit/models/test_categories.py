@@ -281,7 +281,7 @@ def test_labels_that_training_did_not_have(name):
     as_missing, forest = frame.copy(), to_forest(model)
     frame.loc[3, "color"], as_missing.loc[3, "color"] = "gold", np.nan
     if name.startswith("xgboost"):
-        with pytest.raises(ValueError, match=r"'color' of X holds 'gold', which is no category"):
+        with pytest.raises(ValueError, match=r"'color' of X holds 'gold', which is not a category"):
             forest.predict(frame)
     else:
         np.testing.assert_array_equal(forest.predict(frame), forest.predict(as_missing))

@@ -221,7 +221,7 @@ def test_categories_whose_columns_nothing_tells_are_refused(tmp_path):
     model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1).fit(X, X["x"])
     model.booster_.save_model(tmp_path / "model.txt")
     refused = run("explain", tmp_path / "model.txt", tmp_path / "rows.csv")
-    assert refused.exit_code == 1 and "pass one of parquet" in refused.stderr
+    assert refused.exit_code == 1 and "pass a parquet file" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -319,12 +319,12 @@ def test_an_audit_gets_the_rows_and_writes_its_page(rows, booster, tmp_path, mon
     [
         ("explain MODEL none.csv", 1, "none.csv: No such file"),
         ("explain model.pkl ROWS", 1, "is a pickle.*skops.io.dump"),
-        ("explain ROWS ROWS", 1, "is no model file known here"),
+        ("explain ROWS ROWS", 1, "is not a known model file"),
         ("explain MODEL ROWS --target outcome", 1, "--target: no column is called 'outcome'"),
         ("explain MODEL ROWS --method shaply", 1, "unknown method 'shaply'.*available are"),
         ("explain MODEL ROWS -p depth=3", 1, "has no parameter 'depth'"),
         ("explain MODEL ROWS --output 7", 1, "output=7 is not one of"),
-        ("explain MODEL ROWS --out x.txt", 2, "the ending of x.txt is none of"),
+        ("explain MODEL ROWS --out x.txt", 2, "the ending of x.txt is not in"),
         ("explain MODEL ROWS --format png", 2, "--format png needs a file"),
         ("explain MODEL ROWS --method tree_shap_interventional", 2, "--background FILE"),
         ("importance MODEL --method ufi", 2, "ufi needs rows: name a TABLE"),

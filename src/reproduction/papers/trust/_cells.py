@@ -120,7 +120,7 @@ def _centered_ranks(table, keys):
 
 
 def _of_measures(table, n_pairs, seed):
-    """Cost and consistency, which belong to a measure whatever the data are."""
+    """Return cost and consistency, which belong to a measure for any data."""
     pairs, rows = _consistency.drawn(n_pairs, seed), []
     for row in table.to_dict("records"):
         parameters = json.loads(row["parameters"])

@@ -1,4 +1,4 @@
-"""Places of measures among each other, by question: what the rule is derived from and judged by.
+"""Place measures by question: the rule is derived from these places and judged by them.
 
 A *place* says which share of the other measures a measure beats, ties half: 1 is the best and 0 the
 worst. On one fit, a data set, model and seed, it is the mean over the yardsticks of the question.

@@ -1,4 +1,4 @@
-"""Disagreement: how alike two measures order the features, by data set."""
+"""Disagreement: how similar the rankings of two measures are, by data set."""
 
 import itertools
 
