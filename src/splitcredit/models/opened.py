@@ -115,10 +115,10 @@ class Opened:
         told = columns_of(self.forest.feature_names, self.made_of)
         return told if self.features == "columns" else None
 
-    def by_columns(self, result, source):
-        """A result by features with their source, or by its columns where it tells them."""
-        result = replace(result, source=source)
-        is_told = self.features == "columns" and columns_of(result.feature_names, source)
+    def by_columns(self, result, source=None):
+        """A result by the columns of a pipeline where its source tells them, or by features."""
+        result = replace(result, source=source or self.made_of)
+        is_told = self.features == "columns" and columns_of(result.feature_names, result.source)
         return result.grouped("columns") if is_told else result
 
     def checked(self, is_asked: bool = True) -> Opened:
@@ -130,7 +130,3 @@ class Opened:
     def check(self, piece=None, offset=None, of_class=False) -> None:
         """Compare a few rows with the model's own prediction; ValueError if they differ."""
         own.check(self, offset, piece, of_class)
-
-    def finished(self, importance):
-        """An importance by the columns of a pipeline, or that knows which they are."""
-        return self.by_columns(importance, self.made_of)
