@@ -122,7 +122,8 @@ def partial_dependence(
     weights = np.ones(len(rows)) if weights is None else weights
     scale = _scale(opened, output, model_output)
     table = dense(forest.in_order(opened.rows), forest.absent)
-    listed = np.ravel(np.array(features, object))
+    is_one = isinstance(features, str) or not hasattr(features, "__iter__")
+    listed: Any = [features] if is_one else features
     chosen = [feature_index(forest.feature_names, name, "features") for name in listed]
     if len(chosen) not in (1, 2) or len({*chosen}) < len(chosen):
         raise ValueError(f"features={features!r}: expected one feature, or two different ones")

@@ -80,7 +80,7 @@ def _opened(path, file, start, trusted):
 
 
 class Tables:
-    """Reads tables as the rows that a model takes, and their targets or None; `row_weights` too.
+    """Reads tables as the rows that a model takes, their targets or None, and `row_weights`.
 
     Columns that the model does not know are left out if the table has all that it knows, by name.
     Of categories the model knows the labels, which stand in place of texts and of equal numbers.
