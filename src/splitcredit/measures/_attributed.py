@@ -77,7 +77,7 @@ def averaged(
     step, dtype = _chunks.chunk_rows(opened.forest, parameters), np.dtype("float64")
     for piece in _pieces(method, opened, step, parameters, dtype, check_additivity, progress):
         if piece.feature_names == opened.forest.feature_names:
-            piece = opened.by_columns(piece, opened.made_of)
+            piece = opened.by_columns(piece)
         sizes, stop = np.abs(piece.values), start + len(piece.values)
         if weights is not None:
             sizes *= weights[start:stop, None, None]

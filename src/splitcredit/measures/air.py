@@ -123,7 +123,7 @@ def air(
     names = _names_of(X, steps) if fitted is None else fitted.feature_names
     parameters = {"random_state": int(random_state)}
     values = with_shadows[0] - with_shadows[1]
-    return opened.finished(Importance(values, tuple(names), "air", parameters))
+    return opened.by_columns(Importance(values, tuple(names), "air", parameters))
 
 
 def refuse(model, forest) -> None:

@@ -92,7 +92,7 @@ def mda(
         values, error = values / np.where(error > 0, error, 1.0), None
     parameters = {"scaled": bool(scaled), "random_state": int(random_state)}
     parameters |= opened.columns.parameters if opened.columns else {}
-    return opened.finished(Importance(values, forest.feature_names, "mda", parameters, error))
+    return opened.by_columns(Importance(values, forest.feature_names, "mda", parameters, error))
 
 
 def permutations(n_features: int, random_state: int):

@@ -92,7 +92,7 @@ def mdi_oob(
     values = shares[:, :, outputs].sum(axis=2).mean(axis=0)
     output = output if isinstance(output, str) else int(output)
     parameters = {"rows": rows, "output": output, "divide_by": divide_by}
-    return opened.finished(Importance(values, forest.feature_names, "mdi_oob", parameters))
+    return opened.by_columns(Importance(values, forest.feature_names, "mdi_oob", parameters))
 
 
 def _divisors(forest, sums, kind, divide_by):

@@ -175,7 +175,7 @@ def oob_importance(
     forest, X = opened.forest, opened.rows
     attributed = attribute(forest, X, attribution, rows, output)
     _, y = checked_training_data(forest, X, y)
-    attributed = opened.by_columns(attributed, opened.made_of)
+    attributed = opened.by_columns(attributed)
     values = attributed.values
     weights = row_weights(sample_weight, len(values), opened.index)
     weighed = np.abs(values)
@@ -195,7 +195,7 @@ def oob_importance(
     parameters = attributed.parameters | {"weigh_by": weigh_by}
     parameters |= {} if weights is None else {"weighted": True}
     names = attributed.feature_names
-    return opened.finished(Importance(scores, names, attributed.method, parameters, error))
+    return opened.by_columns(Importance(scores, names, attributed.method, parameters, error))
 
 
 def refuse(model, forest) -> None:

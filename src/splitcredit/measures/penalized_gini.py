@@ -135,7 +135,7 @@ def penalized_gini(
     settings = PRESETS[preset] | {k: v for k, v in overrides.items() if v is not None}
     opened = Opened(model, X, of_training=True, features=features).checked(check_additivity)
     found = importances(opened.forest, opened.rows, y, {preset: settings})
-    return opened.finished(found[preset])
+    return opened.by_columns(found[preset])
 
 
 def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:

@@ -196,7 +196,7 @@ def sage(
     parameters |= {"n_permutations": int(n_permutations), "n_background": len(drawn)}
     parameters |= {} if weights is None else {"weighted": True}
     parameters |= opened.columns.parameters if opened.columns else {}
-    return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))
+    return opened.by_columns(Importance(values, forest.feature_names, "sage", parameters, error))
 
 
 def _background(X, weights, is_sampled, random_state) -> np.ndarray:

@@ -73,9 +73,9 @@ def splits(
         values *= _targets_of_a_node(forest)
     else:
         values = _total_gain(opened)
-    found = opened.finished(Importance(values, forest.feature_names, "splits", {"kind": kind}))
+    found = opened.by_columns(Importance(values, forest.feature_names, "splits", {"kind": kind}))
     if kind in ("gain", "cover"):
-        times = opened.finished(Importance(counts, forest.feature_names, "splits")).values
+        times = opened.by_columns(Importance(counts, forest.feature_names, "splits")).values
         found = replace(found, values=found.values / np.maximum(times, 1))
     return found
 

@@ -61,4 +61,4 @@ def ufi(
     forest = opened.forest
     score = penalized_gini.importances(forest, opened.rows, y, ["ufi"])["ufi"]
     factor = 2.0 if forest.n_outputs == 1 else 1.0
-    return opened.finished(Importance(factor * score.values, forest.feature_names, "ufi"))
+    return opened.by_columns(Importance(factor * score.values, forest.feature_names, "ufi"))

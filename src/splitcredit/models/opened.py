@@ -115,10 +115,12 @@ class Opened:
         columns = columns_of(self.forest.feature_names, self.made_of)
         return columns if self.features == "columns" else None
 
-    def by_columns(self, result, source):
-        """Sum a result over the features of each column, if asked and the steps name it."""
-        result = replace(result, source=source)
-        is_by_columns = self.features == "columns" and columns_of(result.feature_names, source)
+    def by_columns(self, result, source=None):
+        """Sum a result over the features of each column, if asked and its source names it."""
+        result = replace(result, source=source or self.made_of)
+        is_by_columns = self.features == "columns" and columns_of(
+            result.feature_names, result.source
+        )
         return result.grouped("columns") if is_by_columns else result
 
     def checked(self, is_asked: bool = True) -> Opened:
@@ -130,7 +132,3 @@ class Opened:
     def check(self, piece=None, offset=None, of_class=False) -> None:
         """Compare a few rows with the model's own prediction; ValueError if they differ."""
         own.check(self, offset, piece, of_class)
-
-    def finished(self, importance):
-        """Return an importance by the columns of a pipeline, or with its source."""
-        return self.by_columns(importance, self.made_of)

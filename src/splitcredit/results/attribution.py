@@ -264,7 +264,7 @@ class Attribution(_OfFeatures):
         return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
 
     def describe(self, row=None, output=None) -> str:
-        """Describe a row in three sentences: its total, and what raises and lowers it most.
+        """Describe a row in sentences: its total, and what raises and lowers it most.
 
         Parameters
         ----------

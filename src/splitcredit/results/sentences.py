@@ -29,8 +29,10 @@ def of_row(attribution, row, output) -> str:
     rest = np.delete(values, list(steps))
     text = (
         f"{_whole(attribution, row, output)}. This is raised most by {raised}, and lowered most by "
-        f"{lowered}. The other features ({len(rest)}) add {_number(rest.sum(), '+')}."
+        f"{lowered}."
     )
+    if len(rest):
+        text += f" The other features ({len(rest)}) add {_number(rest.sum(), '+')}."
     return text.replace("\\$", "$")  # which plots need
 
 

@@ -127,6 +127,7 @@ _MODEL = (
 )
 _TABLE = click.Argument(["table"], type=_FILE)
 _TARGET = click.Option(["--target", "--y"], metavar="COLUMN", help="The targets of the rows.")
+_WEIGHTS = click.Option(["--weights"], metavar="COLUMN", help="Weights of the rows.")
 _ROWS = click.Option(["--rows"], type=click.IntRange(1), help="Number of rows to read.")
 _BACKGROUND = click.Option(
     ["--background"], type=_FILE, help="A table of rows that unknown features are taken from."
@@ -168,7 +169,7 @@ def _opened(given, method=None, function=None):
     if not given.check:
         options["check_additivity"] = False
     model = files.model_of(given.model, given.trust)
-    tables = files.Tables(model, given.target)
+    tables = files.Tables(model, given.target, getattr(given, "weights", None))
     if given.output is not None:
         try:
             names = to_forest(model).output_names
@@ -336,7 +337,7 @@ def explain(given):
 @_command(
     "importance model.skops rows.csv --target diagnosis --method ufi",
     *(*_MODEL, click.Argument(["table"], type=_FILE, required=False), _TARGET, _ROWS),
-    *(_OUTPUT, _BACKGROUND, _CHECK, _method("importance", "mdi"), *_OF_METHOD),
+    *(_WEIGHTS, _OUTPUT, _BACKGROUND, _CHECK, _method("importance", "mdi"), *_OF_METHOD),
     forms=(*_DATA, "png"),
 )
 def importance(given):
@@ -347,7 +348,9 @@ def importance(given):
     model, tables, options = _opened(given, given.method, "importance")
     X, y = (None, None) if given.table is None else tables.whole(given.table, given.rows)
     method = _methods.call(given.method, "importance", **options)
-    result = api.importance(model, X, y, method, progress=given.progress)
+    weights = given.weights if given.table is None else tables.row_weights  # a name is refused
+    own = {"sample_weight": weights, "progress": given.progress}
+    result = api.importance(model, X, y, method, **own)
     if given.form == "png":
         _draw(given, result.plot)
     else:
@@ -372,7 +375,7 @@ def interactions(given):
 
 @_command(
     "partial-dependence model.skops rows.csv --feature 0 --output 0 --out curve.png",
-    *(*_MODEL, _TABLE, _TARGET, _ROWS, _OUTPUT, _CHECK),
+    *(*_MODEL, _TABLE, _TARGET, _WEIGHTS, _ROWS, _OUTPUT, _CHECK),
     click.Option(["--feature"], multiple=True, required=True, help="Give it twice for a pair."),
     *_OF_METHOD,
     forms=(*_DATA, "png"),
@@ -387,7 +390,8 @@ def partial_dependence(given):
     options |= _typed_parameters(given.parameters, dependence.partial_dependence)
     X, _ = tables.whole(given.table, given.rows)
     features = [_named(name, map(str, X.columns)) for name in given.feature]
-    result = dependence.partial_dependence(model, X, features, progress=given.progress, **options)
+    own = {"sample_weight": tables.row_weights, "progress": given.progress}
+    result = dependence.partial_dependence(model, X, features, **own | options)
     if given.form == "png":
         _draw(given, result.plot)
     else:
@@ -444,7 +448,7 @@ def faithfulness(given):
 
 @_command(
     "audit model.skops rows.csv --target diagnosis --out report.html",
-    *(*_MODEL, _TABLE, _TARGET, _ROWS),
+    *(*_MODEL, _TABLE, _TARGET, _WEIGHTS, _ROWS),
     click.Option(["--test"], type=_FILE, help="A table of rows that the model has not seen."),
     forms=(*_DATA, "html"),
 )
@@ -456,10 +460,13 @@ def audit(given):
     if given.target is None:
         raise click.UsageError(f"an audit needs {_NEEDS['y']}")
     model = files.model_of(given.model, given.trust)
-    tables = files.Tables(model, given.target)
+    tables = files.Tables(model, given.target, given.weights)
     X, y = tables.whole(given.table, given.rows)
-    X_test, y_test = (None, None) if given.test is None else tables.whole(given.test)
-    result = splitcredit.audit(model, X, y, X_test=X_test, y_test=y_test)
+    data = {"sample_weight": tables.row_weights}
+    if given.test is not None:
+        data["X_test"], data["y_test"] = tables.whole(given.test)
+        data["sample_weight_test"] = tables.row_weights
+    result = splitcredit.audit(model, X, y, **data)
     if given.form == "html":
         result.to_html(given.out)
     elif given.form == "json":

@@ -80,14 +80,15 @@ def _opened(path, file, start, trusted):
 
 
 class Tables:
-    """Reader of tables as the rows that a model takes, with their targets or None.
+    """Reader of tables as the rows that a model takes, their targets or None, and `row_weights`.
 
     Columns that the model does not know are left out if the table has all that it knows, by name.
     Of categories the model knows the labels, which stand in place of texts and of equal numbers.
     """
 
-    def __init__(self, model, target: str | None = None):
+    def __init__(self, model, target: str | None = None, weights: str | None = None):
         inner, steps = unwrap(model)
+        self.weights, self.row_weights = weights, None
         own, forest = format_of(inner).own_features(inner), None
         if not steps.pipelines and not own:
             with contextlib.suppress(TypeError, ValueError):  # who needs trees says it better
@@ -134,12 +135,14 @@ class Tables:
             raise ValueError(f"{path} has no rows")
 
     def _rows_and_targets(self, table, is_background=False):
-        y, target = None, self.target
-        if target is not None and not (is_background and target not in table):
-            if target not in table:
-                columns = list(table.columns)[:10]
-                raise ValueError(f"--target: no column is called {target!r}, but {columns}")
-            y, table = table[target], table.drop(columns=target)
+        taken: dict = {"--target": None, "--weights": None}
+        for option, name in zip(taken, (self.target, self.weights), strict=True):
+            if name is not None and not (is_background and name not in table):
+                if name not in table:
+                    columns = list(table.columns)[:10]
+                    raise ValueError(f"{option}: no column is called {name!r}, but {columns}")
+                taken[option], table = table[name], table.drop(columns=name)
+        y, self.row_weights = taken.values()
         rows = table[self._columns(table.columns)]
         self._place(rows)
         self._ask_model(rows)
@@ -159,7 +162,7 @@ class Tables:
 
     def _columns(self, header) -> list:
         """Return the columns that the model takes, in its order."""
-        columns = [name for name in header if name != self.target]
+        columns = [name for name in header if name not in (self.target, self.weights)]
         if self.known is None:
             return columns
         names = dict(zip(as_known(columns, self.known), columns, strict=True))

@@ -115,10 +115,6 @@ def _interactions(forest, X):
     interactions(forest, X[:2], sets=[[0, 1]], background=X[:2])
 
 
-def _partial_dependence(forest, X):
-    partial_dependence(forest, X[:2], 0)
-
-
 def _predict(forest, X):
     """Predict, and call what converters of boosted models call."""
     forest.predict(X)
@@ -135,7 +131,7 @@ OTHER_CALLS = {
     "sampling": _sampling,
     "interactions": _interactions,
     "gaps": _gaps,
-    "partial_dependence": _partial_dependence,
+    "partial_dependence": lambda forest, X: partial_dependence(forest, X[:2], 0),
     "predict": _predict,
 }
 _MEASURES = [m.name for m in methods() if "importance" in m.functions and not m.refits]

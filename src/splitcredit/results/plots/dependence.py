@@ -116,7 +116,5 @@ def _distribution(ax, places):
 
 def _edges(centers):
     """Return the bounds of cells around sorted places."""
-    if len(centers) == 1:
-        return centers[0] + np.array([-0.5, 0.5])
-    middle = (centers[1:] + centers[:-1]) / 2
-    return np.concatenate([[2 * centers[0] - middle[0]], middle, [2 * centers[-1] - middle[-1]]])
+    half = np.diff(centers) / 2 if len(centers) > 1 else np.array([0.5])
+    return np.concatenate([centers[:1] - half[:1], centers[:-1] + half, centers[-1:] + half[-1:]])

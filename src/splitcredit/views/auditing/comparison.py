@@ -294,9 +294,8 @@ def _of_training_rows(subject, measure):
     trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":
         return _by_trees(subject, trees, measure, data | {"sample_weight": subject.weights})
-    values = measure.call("explain", progress=False)(
-        subject.by_columns(trees), subject.table
-    ).values
+    trees = subject.by_columns(trees)
+    values = measure.call("explain", progress=False)(trees, subject.table).values
     return _mean(np.abs(values).sum(axis=2), subject.measured_names, measure, subject.weights)
 
 

@@ -51,8 +51,7 @@ class Subject:
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
             self.classes = (other, *self.forest.output_names)
-        of_rows = X, y, weights
-        self.table, self.y, self.weights = self._table(*of_rows, "X", self._keeps_all(X))
+        self.table, self.y, self.weights = self._table(X, y, weights, "X", self._keeps_all(X))
         self.codes = self.codes_of(self.y)
         self.why_not_bagged = self._why_not_bagged()
         self.has_test = X_test is not None
