@@ -135,12 +135,12 @@ same-bytes: environment ## one experiment with other cores, threads, batches and
 notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks
 	"$(BIN)/python" notebooks/execute.py
 
-reference: ## copy claims, tables and the pictures of pages from a full run, and run the notebooks on it
+reference: ## copy claims, tables and the figures of pages from a full run, and run the notebooks on it
 	"$(BIN)/python" tools/take_reference.py
-	"$(BIN)/python" tools/take_pictures.py benchmarks.md
+	"$(BIN)/python" tools/take_plots.py benchmarks.md
 	"$(BIN)/python" notebooks/execute.py --out notebooks
 
-reference-archive: environment ## put all pictures, tables and the report of a run into build/, as one archive
+reference-archive: environment ## put all figures, tables and the report of a run into build/, as one archive
 	"$(BIN)/python" tools/archive_reference.py
 
 clean: ## delete all results

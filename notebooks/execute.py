@@ -119,12 +119,12 @@ def figures() -> list[dict]:
 
     outputs = []
     for number in plt.get_fignums():
-        figure, picture = plt.figure(number), io.BytesIO()
-        # A note of the version would make equal pictures differ.
-        figure.savefig(picture, format="png", dpi=DPI, metadata={"Software": None})
+        figure, png = plt.figure(number), io.BytesIO()
+        # A note of the version would make equal images differ.
+        figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
         width, height = figure.get_size_inches()
         data = {
-            "image/png": base64.b64encode(picture.getvalue()).decode(),
+            "image/png": base64.b64encode(png.getvalue()).decode(),
             "text/plain": f"<Figure of {width:.3g} x {height:.3g} inches>",
         }
         outputs.append({"output_type": "display_data", "data": data, "metadata": {}})

@@ -1,6 +1,6 @@
 """Random models of every kind, converted and compared with what their libraries predict.
 
-    python tests/drawn_models.py --models 200 --seed 0 --write
+    python tests/drawn_models.py --models 200 --seed 0
 
 For each kind, as many models are fitted to drawn data with drawn parameters. The rows on which both
 predict are training rows, new rows, and rows whose cells lie on thresholds of the model and one
@@ -8,12 +8,9 @@ floating-point step beside them. The difference of a model is the largest one am
 outputs, relative to the largest prediction. XGBoost takes the logarithm of its base score in single
 precision, so its differences are relative to 1 if no prediction is larger.
 
-A second table has the files of former releases in `tests/models/former`, compared with the scores
-and contributions that these releases gave.
-
-``--write`` puts both tables into docs/models.md. If CatBoost is not installed, its kinds are left
-out and the table says so. The status is 1 if a difference is above its bound. The model is then
-named by its number, and ``--only KIND --number NUMBER`` makes it again.
+If CatBoost is not installed, its kinds are left out and the table says so. The status is 1 if a
+difference is above its bound. The model is then named by its number, and ``--only KIND --number
+NUMBER`` makes it again.
 """
 
 from __future__ import annotations
@@ -35,13 +32,8 @@ import xgboost
 from sklearn import ensemble, tree
 from threadpoolctl import threadpool_limits
 
-from forests import STORED
-from reproduction import marked
-from splitcredit import explain, to_forest
+from splitcredit import to_forest
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "models.md"
-HEAD = ("| models | largest difference |", "|---|--:|")
-RELEASES_HEAD = ("| release | scores | contributions |", "|---|--:|--:|")
 # Steps of rounding are 1.1e-16 and 6.0e-8: room for some ninety of them, and for seventeen.
 DOUBLE, SINGLE = 1e-14, 1e-6
 # Values of parameters that keep a tree from splitting, or do not.
@@ -454,9 +446,9 @@ def _labels(training, random, unseen):
     return pd.Categorical([*training.to_numpy(object), *added], categories=labels)
 
 
-def compare(kinds, numbers, seed) -> tuple[list[str], list[str]]:
-    """Rows of the table, and a line for each model whose difference is above the bound."""
-    lines, above = [], []
+def compare(kinds, numbers, seed) -> list[str]:
+    """Print the table, and give a line for each model whose difference is above the bound."""
+    above = []
     for kind in kinds:
         differences = []
         for number in numbers if kind.installed else ():
@@ -468,65 +460,27 @@ def compare(kinds, numbers, seed) -> tuple[list[str], list[str]]:
             if not differences[-1] <= kind.bound:
                 above.append(f"{kind.name}, number {number}: {differences[-1]:.1e}")
         largest = f"{max(differences):.1e}" if kind.installed else "not installed"
-        lines.append(f"| {kind.name} | {largest} |")
-        print(lines[-1], flush=True)
-    return lines, above
-
-
-def releases() -> list[str]:
-    """Rows of the table of former releases; differences are relative to the largest number."""
-    by_release = {}
-    for name, stored in STORED.items():
-        release, _, task = name.removeprefix("former/").partition(", ")
-        if name.startswith("former/"):
-            by_release.setdefault(tuple(release.split("-")), {})[task] = stored
-    return [
-        _release(*key, by_release[key])
-        for key in sorted(by_release, key=lambda key: (key[0], [*map(int, key[1].split("."))]))
-    ]
-
-
-def _release(library, number, models):
-    off = np.zeros(2)
-    for task, stored in models.items():
-        # Of its random forests LightGBM gives the sum of the trees, two here.
-        times = 2 if task == "forest" else 1
-        for content in stored.files.values():
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "model"
-                path.write_bytes(content)
-                attribution = explain(path, stored.rows)
-            own = stored.contributions
-            scores = np.abs(times * attribution.totals() - own.sum(axis=1)).max()
-            values = np.abs(times * attribution.values - own[:, :-1]).max()
-            off = np.maximum(off, np.array([scores, values]) / np.abs(own).max())
-    cells = f"{library} {number}", *(f"{x:.1e}" for x in off)
-    return f"| {' | '.join(cells)} |"
+        print(f"| {kind.name} | {largest} |", flush=True)
+    return above
 
 
 def main(arguments=None) -> int:
-    """Compare, print and write; 1 if a difference is above its bound."""
+    """Compare and print; 1 if a difference is above its bound."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--models", type=int, default=20, help="how many of each kind")
     parser.add_argument("--seed", type=int, default=0)
     names = [kind.name for kind in KINDS]
     parser.add_argument("--only", metavar="KIND", choices=names, help="one kind of the table")
     parser.add_argument("--number", type=int, help="one model of each kind")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/models.md")
     options = parser.parse_args(arguments)
-    if options.write and (options.only or options.number is not None):
-        parser.error("--write needs all kinds and models")
     warnings.simplefilter("ignore")  # of the libraries, on models without a split
     kinds = [kind for kind in KINDS if options.only in (None, kind.name)]
     numbers = range(options.models) if options.number is None else [options.number]
     # Threads of OpenMP wait in a loop: where other work shares the processor, one is faster.
     with threadpool_limits(1):
-        lines, above = compare(kinds, numbers, options.seed)
+        above = compare(kinds, numbers, options.seed)
     for text in above:
         print(f"above its bound: {text}")
-    if options.write:
-        marked.write(PAGE, "checks", "\n".join([*HEAD, *lines]))
-        marked.write(PAGE, "releases", "\n".join([*RELEASES_HEAD, *releases()]))
     return 1 if above else 0
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import lightgbm
 import numpy as np
+import pandas as pd
 import xgboost
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn import datasets
@@ -31,6 +32,8 @@ from splitcredit import Forest, to_forest
 
 # No float32 values: 0.1 and 0.3 round up, 0.7 and 2**24 + 1 down, 1e-50 to 0 and 1e39 to infinity.
 THRESHOLDS = (0.1, 0.3, 0.7, 0.5, -0.25, 0.0, 1e-50, -1e-50, 2.0**24 + 1, 1e39, -1e39)
+
+LABELS = ("red", "green", "blue", "pink", "black")
 
 
 def leaf(value, cover=1.0, impurity=0.0) -> dict:
@@ -222,6 +225,20 @@ def whole_numbers(kind, n, p, seed=0):
     if kind == "values":
         return X, X[:, 0] * 2.0 - X[:, 1] * X[:, 2] + rng.normal(size=n)
     return X, (X[:, 0] + X[:, 1] > 7).astype(int) + (X[:, 2] > 4)
+
+
+def labeled_table(n=300, seed=0):
+    """A table with words, numbers in a column of type category, and a target."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=n).round(1)})
+    frame["color"] = pd.Categorical(rng.choice(LABELS, n), categories=LABELS)
+    frame["size"] = pd.Categorical(rng.choice([10, 20, 35], n))
+    effect = (
+        rng.normal(size=5)[frame["color"].cat.codes] + rng.normal(size=3)[frame["size"].cat.codes]
+    )
+    y = frame["a"].to_numpy() + 2 * effect
+    frame.loc[rng.random(n) < 0.1, ["a", "color"]] = np.nan
+    return frame, y
 
 
 def _with_gaps(X, share=0.1, seed=0):

@@ -1,7 +1,7 @@
 """Put everything that a full run shows into one archive: build/reference-COMMIT.tar.gz.
 
-Run by `make reference-archive`. The repository keeps claims, tables and a few pictures of the
-reference run; the archive has all pictures, as PNG and SVG, all tables and the report. It names no
+Run by `make reference-archive`. The repository keeps claims, tables and a few figures of the
+reference run; the archive has all figures, as PNG and SVG, all tables and the report. It names no
 owner and no time, so that equal results give equal bytes.
 """
 

@@ -119,7 +119,7 @@ def _wrong_values(printed, ours, neighbor):
 
 
 def _of_statements(name, table):
-    """Findings in words: the measured number replaced, its interval moved along."""
+    """Claims in words: the measured number replaced, its interval moved along."""
     paper, _, artefact = name.partition("/")
     stated, evidence = statements_of(paper), rules_of(paper).get("statements", {})
     for check in papers.artefact(name).statements(storage.read_table(table)):

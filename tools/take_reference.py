@@ -1,7 +1,7 @@
 """Copy the outcome of a full run into docs/reference, its summaries into docs, its rule into src.
 
 Run by `make reference`. The reference is what tests, pages and `make verify` hold on to; results/
-itself is not committed. Of the pictures it has those that a page shows; `make reference-archive`
+itself is not committed. Of the figures it has those that a page shows; `make reference-archive`
 puts all of them into a file beside the repository.
 """
 
@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from statistics import median
 
 import yaml
 
@@ -31,10 +32,10 @@ SENTENCES = "docs/numbers_in_pages.yaml"
 COMPRESSED = "tables/trust/scores.csv"
 # The table that the library reads, by `splitcredit.audit`.
 RULE = ("tables/trust/rule.csv", "src/splitcredit/views/auditing/rule.csv")
-ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
-TWO_THREADS = {"kernel": ("kernel", "2", "wall"), "end to end": ("end to end", "2", "wall")}
-# Lines of a table of processor times; the rest are joined.
-MOST_LINES = 14
+# The ratios that pages show, by their columns: on one thread, by CPU time.
+SHOWN = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
+# Of the models that were drawn, those at which ours does worst.
+MOST_DRAWN = 5
 # What stands in the place of a peer, and is no package that took its turn with ours.
 NO_PEERS = ("our target", "ours on one thread", "printed by")
 
@@ -46,13 +47,13 @@ def main():
         path for place in ("", "timing/") for path in RESULTS.glob(f"{place}tables/*/*.csv")
     )
     large = [path for path in tables if path.stat().st_size > LARGEST]
-    pictures = [RESULTS / name for name in shown()]
-    missing = [path for path in pictures if not path.exists()]
+    figures = [RESULTS / name for name in shown()]
+    missing = [path for path in figures if not path.exists()]
     if missing:
         sys.exit(f"{missing[0]} is shown by a page, and this run did not make it")
     shutil.rmtree(REFERENCE, ignore_errors=True)
     kept = [path for path in tables if path not in large]
-    for path in [*(RESULTS / name for name in CLAIMS), *kept, *pictures]:
+    for path in [*(RESULTS / name for name in CLAIMS), *kept, *figures]:
         target = REFERENCE / path.relative_to(RESULTS)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
@@ -62,8 +63,7 @@ def main():
     shutil.copy(REFERENCE / RULE[0], ROOT / RULE[1])
     storage.write_text(ROOT / "docs" / "trust.md", trust_page())
     marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
-    for mark, part in (("rules", 0), ("experiments", 1)):
-        marked.write(ROOT / "docs" / "reproduce.md", mark, time_table(part))
+    marked.write(ROOT / "docs" / "reproduce.md", "rules", time_table())
     for page, text in pages_with_numbers().items():
         storage.write_text(page, text)
     bench = RESULTS / "timing" / "bench.csv"
@@ -99,15 +99,11 @@ def judged() -> list[dict[str, str]]:
     return rows
 
 
-def time_table(part) -> str:
-    """Markdown table of the processor time of the run by rule, or with part 1 by experiment."""
-    rows = sorted(seconds_by_rule(RESULTS, part), key=lambda row: -row["cpu"])
-    total, rest = sum(row["cpu"] for row in rows), rows[MOST_LINES:]
-    if rest:
-        sums = {key: sum(row[key] for row in rest) for key in ("jobs", "cpu")}
-        rows = [*rows[:MOST_LINES], {"rule": f"{len(rest)} others", **sums}]
-    name = "experiment, or paper of artefacts" if part else "rule"
-    lines = [f"| {name} | jobs | processor time | share |", "|---|--:|--:|--:|"]
+def time_table() -> str:
+    """Markdown table of the processor time of the run by rule."""
+    rows = sorted(seconds_by_rule(RESULTS), key=lambda row: -row["cpu"])
+    total = sum(row["cpu"] for row in rows)
+    lines = ["| rule | jobs | processor time | share |", "|---|--:|--:|--:|"]
     for row in rows:
         cells = row["rule"], row["jobs"], f"{row['cpu']:.0f} s", f"{row['cpu'] / total:.0%}"
         lines.append(f"| {' | '.join(map(str, cells))} |")
@@ -147,7 +143,7 @@ def pages_with_numbers() -> dict[Path, str]:
 
 
 def shown() -> list[str]:
-    """Pictures of the reference that a page shows, by their places in results."""
+    """Figures of the reference that a page shows, by their places in results."""
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
     texts = (page.read_text(encoding="utf-8") for page in pages)
     return sorted({name for t in texts for name in re.findall(r"\breference/(\S+\.png)\)", t)})
@@ -162,30 +158,20 @@ def digests(tables) -> str:
 
 
 def bench_summary(rows) -> str:
-    """Markdown tables for one thread and for two, and the peers that could not be timed.
+    """Markdown table with one line a work, and the peers that could not be timed.
 
-    Works that are timed from the model to the values as well come first: most readers look for
-    them.
+    A line has the least ratio, and the peer that it was against. Works that are timed from the
+    model to the values as well come first: most readers look for them. `TreeExplainer`, and works
+    without a peer that took turns with ours, have no line.
     """
     whole = {(row["benchmark"], row["scope"]) for row in rows if row["mode"] == "end to end"}
     rows = sorted(rows, key=lambda row: (row["benchmark"], row["scope"]) not in whole)
-    two_threads = least_ratios(rows, TWO_THREADS)
-    return f"{least_ratios(rows, ONE_THREAD)}\nOn two threads:\n\n{two_threads}{_not_timed(rows)}"
-
-
-def least_ratios(rows, columns) -> str:
-    """Markdown table with one line a work: the least ratio, and the peer that it was against.
-
-    `columns` maps the names of columns to the mode, threads and clock of their ratios. Works
-    without a peer that took turns with ours have no line.
-    """
-    lines = [f"| | work | {' | '.join(columns)} |", "|---|---|" + "--:|" * len(columns)]
-    for name, scope in _names(rows):
-        fastest = (_fastest(rows, name, scope, how) for how in columns.values())
+    lines = [f"| | work | {' | '.join(SHOWN)} |", "|---|---|--:|--:|"]
+    for name, scope, *fastest in _works(rows):
         cells = [f"{_rounded(row['ratio'])}x {row['peer']}" if row else "" for row in fastest]
-        if any(cells):
+        if any(cells) and name != "TreeExplainer":
             lines.append(f"| {name} | {scope} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + f"\n{_not_timed(rows)}"
 
 
 def _fastest(rows, benchmark, scope, how):
@@ -222,26 +208,28 @@ def first_table(rows) -> str:
 
 
 def family_table(rows) -> str:
-    """Markdown table of the models that were drawn: the fastest peer that is right, end to end."""
+    """Markdown table of the models that were drawn at which ours does worst, end to end.
+
+    Ratios are those against the fastest peer that is right. The last line is the median of all.
+    """
     lines = ["| work | rows | ours | kernel | end to end | against |", "|---|--:|--:|--:|--:|---|"]
     right = [row for row in rows if "not right" not in row["note"]]
     timed = [work for work in _works(right) if work[-1]]
-    for _, scope, kernel, whole in sorted(timed, key=lambda work: float(work[-1]["ratio"])):
+    timed = sorted(timed, key=lambda work: float(work[-1]["ratio"]))
+    for _, scope, kernel, whole in timed[:MOST_DRAWN]:
         name, n_rows = scope.rsplit(", ", 1)
         ratios = (f"{_rounded(row['ratio'])}x" for row in (kernel, whole))
         cells = name, n_rows.split()[0], f"{_rounded(whole['ours_s'])} s", *ratios, whole["peer"]
         lines.append(f"| {' | '.join(cells)} |")
+    medians = (_rounded(median(float(work[i]["ratio"]) for work in timed)) for i in (2, 3))
+    lines.append(f"| median of all {len(timed)} | | | {'x | '.join(medians)}x | |")
     return "\n".join(lines) + "\n"
 
 
 def _works(rows):
     """Each work with the row of its fastest peer on one thread, by kernel and end to end."""
-    for name, scope in _names(rows):
-        yield name, scope, *(_fastest(rows, name, scope, how) for how in ONE_THREAD.values())
-
-
-def _names(rows):
-    return dict.fromkeys((row["benchmark"], row["scope"]) for row in rows)
+    for name, scope in dict.fromkeys((row["benchmark"], row["scope"]) for row in rows):
+        yield name, scope, *(_fastest(rows, name, scope, how) for how in SHOWN.values())
 
 
 def _not_timed(rows) -> str:

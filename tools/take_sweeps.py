@@ -1,4 +1,4 @@
-"""Copy tables and pictures of the worked sweeps from a run into docs/sweeps, and their numbers
+"""Copy tables and figures of the worked sweeps from a run into docs/sweeps, and their numbers
 into docs/sweeps.md.
 
     make sweep EXPERIMENT=sweep_noisy_features
@@ -24,11 +24,9 @@ SWEEPS = {"sweep_noisy_features": "relevance", "sweep_pgi2": "pgi2_bound"}
 SHOWN = (
     ("data.noise_values", 2, "noise of 2 values"),
     ("data.noise_values", 1000, "of 1000"),
-    ("data.n_samples", 100, "100 rows"),
     ("data.n_samples", 2000, "2000 rows"),
     ("model.min_samples_leaf", 100, "100 rows a leaf"),
     ("model.max_depth", 1, "depth 1"),
-    ("model.n_estimators", 10, "10 trees"),
 )
 
 
@@ -50,14 +48,16 @@ def stored(name) -> pd.DataFrame:
 
 
 def noisy(table) -> str:
-    """Areas under the curve: measures by settings."""
-    lines = ["| | " + " | ".join(words for _, _, words in SHOWN) + " |"]
-    lines.append("|---|" + "--:|" * len(SHOWN))
+    """Areas under the curve: measures by settings; the head has the widest interval."""
+    lines, widest = [], 0.0
     for name in table["importance"].unique():
         own = table[table["importance"] == name]
-        cells = [text(own.loc[own[axis] == value, "value"]) for axis, value, _ in SHOWN]
-        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        found = [interval(own.loc[own[axis] == value, "value"]) for axis, value, _ in SHOWN]
+        widest = max(widest, *(half for _, half in found))
+        lines.append(f"| `{name}` | " + " | ".join(f"{mean:.2f}" for mean, _ in found) + " |")
+    words = " | ".join(words for _, _, words in SHOWN)
+    head = [f"| ± {widest:.2f} at most | {words} |", "|---|" + "--:|" * len(SHOWN)]
+    return "\n".join(head + lines)
 
 
 def pgi2(table) -> str:
@@ -85,10 +85,10 @@ def main(results=ROOT / "results"):
     """Copy, or say what is missing."""
     STORED.mkdir(exist_ok=True)
     for name, metric in SWEEPS.items():
-        table, picture = (Path(results, "experiments", name + end) for end in (".csv", ".png"))
-        if not (table.exists() and picture.exists()):
+        table, figure = (Path(results, "experiments", name + end) for end in (".csv", ".png"))
+        if not (table.exists() and figure.exists()):
             sys.exit(f"{table} is not complete: run make sweep EXPERIMENT={name} first")
-        shutil.copy(picture, STORED / f"{name}.png")
+        shutil.copy(figure, STORED / f"{name}.png")
         rows = pd.read_csv(table, dtype=str, keep_default_na=False)
         rows = rows[rows.pop("metric") == metric]
         text = rows.loc[:, (rows != "").any()].to_csv(index=False, lineterminator="\n")

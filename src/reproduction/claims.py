@@ -1,4 +1,4 @@
-"""Claims: printed values against ours, with a verdict and where its tolerance comes from."""
+"""Compare printed values with ours: a verdict, and the source of its tolerance."""
 
 import math
 import re
@@ -91,7 +91,7 @@ def tolerance(printed: str, basis: Basis) -> str:
 
 
 def verdict(printed: str, ours, basis: Basis) -> str:
-    """Judge one value, which is None if there is none to compare.
+    """Judge one value against print; None if there is nothing to compare.
 
     ``"equal"``: ours rounds to the printed text (or is that text), whose digits define what equal
     means. ``"within"``: inside the tolerance. ``"differs"``; ``"not comparable"``.
@@ -164,7 +164,7 @@ def judge(
 
     `printed` has ``cell`` and ``printed``. `table` has tidy rows of text: the cells' keys,
     ``value``, and where the basis needs them ``low``, ``high`` or ``standard_error``; ``variant``
-    if there are several, each of which is held against print. For `rules` see `rules_for`.
+    if there are several, each of which is compared with print. For `rules` see `rules_for`.
     `incomparable` says why nothing of this artefact can be compared, e.g. a reduced scale.
 
     A value that differs is ``"unexplained"`` unless a rule gives the cause, the test that shows it,
@@ -228,7 +228,7 @@ def _interval(ends, digits=4):
 
 
 def statement_verdict(value, limit: float, kind: str, interval=None) -> str:
-    """Judge one stated finding by the number that decides it, None if it is not measured here.
+    """Judge one stated finding by the number that decides it, or None if not measured.
 
     `kind`, ``"at most"`` or ``"at least"``, is the side of the limit on which the finding holds;
     the limit belongs to it. ``"undecided"`` if the limit lies inside the interval of an uncertain
@@ -306,7 +306,7 @@ def by_the_clock(claims) -> list[dict]:
 
 
 def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
-    """Each statement once: by (paper, id) its outcome over its checks, and whose data decided it.
+    """Return each statement's outcome over its checks, by (paper, id), and whose data decided it.
 
     Checks that only say more do not count, nor identities. Those on the paper's data decide; where
     there is none, those on stand-ins do, or would if any were judged. Checks by ``"the clock"``
@@ -325,7 +325,7 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def deciding(rows) -> tuple[str, list[dict]]:
-    """What decides a statement, see `outcomes`, and those of its checks that are judged."""
+    """Return the data that decides a statement, see `outcomes`, and its checks that are judged."""
     counted = [row for row in rows if row["counts"] not in (BESIDE, IDENTITY)]
     others = [row for row in counted if row["counts"] != BY_CLOCK]
     by_clock, counted = counted and not others, others or counted
@@ -363,7 +363,7 @@ def unexplained(claims) -> list[str]:
 
 
 def is_statement(claim) -> bool:
-    """Whether a row of the claims table judges a finding in words."""
+    """Whether a row of the claims table judges a claim in words."""
     return re.fullmatch(r"s\d\d", claim["cell"]) is not None
 
 
@@ -398,7 +398,7 @@ def _number(text):
 
 
 def _judged(text, row, rule, incomparable):
-    """What is found of one printed value, which is read as a text."""
+    """Judge one printed value, which is read as a text."""
     found = {"ours": row["value"], "test": rule.get("test", "")}
     if "incomparable" in rule:
         cause = rule["incomparable"]

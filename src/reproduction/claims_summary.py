@@ -1,4 +1,4 @@
-"""Numbers of printed values and statements by verdict, as counts, as lines and as Markdown."""
+"""Count printed values and statements by verdict, as counts, lines and Markdown."""
 
 import re
 
@@ -16,7 +16,7 @@ from reproduction.claims import (
 VALUE_VERDICTS = tuple(v for v in VERDICTS if v not in ("holds", "undecided", OUTSIDE))
 # What is counted on every page: each printed value and each statement once.
 PRINTED, OTHERS = "printed values", "printed values by other variants"
-STATED, TIMED = "findings in words", "findings in words on times"
+STATED, TIMED = "claims in words", "claims about run time"
 # What became of a paper's values and findings -> their verdicts and outcomes.
 STANDINGS = {
     "reproduced": ("equal", "within", "holds"),
@@ -27,10 +27,10 @@ STANDINGS = {
 
 
 def totals(claims) -> dict[str, dict[str, int]]:
-    """What a run is counted by: verdicts of printed values, and outcomes of statements, by kind.
+    """Count a run's verdicts of printed values, and outcomes of statements, by kind.
 
     ``"printed values"`` are of the variant published, which the printed numbers came from. Each of
-    the ``"findings in words"`` counts once, but for those ``"on times"``, which only checks by the
+    the ``"claims in words"`` counts once, except for those about run time, which only checks by the
     clock decide: only these may differ from run to run. Verdicts that none has are left out.
     """
     found: dict = {kind: [] for kind in (PRINTED, OTHERS, STATED, TIMED)}
@@ -48,9 +48,9 @@ def totals(claims) -> dict[str, dict[str, int]]:
 
 
 def standing(claims) -> dict:
-    """What a run says of one paper: a ``mark``, and what was reproduced by kind, in ``counts``.
+    """Summarize one paper: a ``mark``, and counts of what was reproduced by kind.
 
-    Each printed value of the variant published and each finding in words counts once. The mark is
+    Each printed value of the variant published and each claim in words counts once. The mark is
     empty for a paper that has neither.
     """
     found = totals(claims)
@@ -71,7 +71,7 @@ def standing(claims) -> dict:
 
 
 def outcome(claims) -> str:
-    """One line on a run that passed: how much of it could be judged."""
+    """Write one line on a run that passed: how much of it could be judged."""
     found, parts = totals(claims), []
     for kind, unjudged in ((PRINTED, "not comparable"), (STATED, "not judged")):
         n = sum(found[kind].values())
@@ -93,7 +93,7 @@ def lines(claims) -> list[str]:
 
 
 def counts(claims) -> dict[tuple[str, str], dict[str, int]]:
-    """Number of printed values of each verdict, by artefact and variant in order of appearance."""
+    """Count printed values by verdict, artefact and variant, in order of appearance."""
     rows: dict = {}
     for claim in claims:
         if not is_statement(claim):
@@ -105,7 +105,7 @@ def counts(claims) -> dict[tuple[str, str], dict[str, int]]:
 
 
 def statement_counts(claims) -> dict[tuple[str, str], dict[str, int]]:
-    """Number of statements of each outcome, by paper and by whose data, or the clock, decided."""
+    """Count statements by outcome and paper, and by whose data, or the clock, decided."""
     rows: dict = {}
     for (paper, _), (outcome, decided_by) in outcomes(claims).items():
         rows.setdefault((paper, decided_by), dict.fromkeys(OUTCOMES, 0))[outcome] += 1

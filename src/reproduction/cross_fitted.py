@@ -1,4 +1,4 @@
-"""`CrossFitted`: forests of which each was fitted without one part of the rows."""
+"""Define `CrossFitted`: forests, each fitted without one part of the rows."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ class CrossFitted:
         held_out = [self.fold == f for f in range(len(self.forests))]
         pairs = zip(self.forests, held_out, strict=True)
         attributions = [compute(forest, rows, ~rows) for forest, rows in pairs]
-        return _stitched(attributions, held_out)
+        return _joined(attributions, held_out)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The folds, and every array of forest ``f`` under ``f.NAME``."""
@@ -66,12 +66,12 @@ def from_arrays(arrays) -> Forest | CrossFitted:
     return (CrossFitted if "fold" in arrays else Forest).from_arrays(arrays)
 
 
-def _stitched(attributions, held_out):
-    """One Attribution from those of the folds; the baseline differs from row to row."""
+def _joined(attributions, held_out):
+    """Join the attributions of the folds; the baseline differs from row to row."""
     first = attributions[0]
     if not isinstance(first, Attribution):
         raise ValueError(
-            f"{first.method} explains no single rows, so it has nothing to do with folds: "
+            f"{first.method} does not explain single rows, so folds have no effect: "
             "use a model without `folds`, or a local measure"
         )
     if any(attribution.output_names != first.output_names for attribution in attributions):

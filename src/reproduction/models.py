@@ -1,4 +1,4 @@
-"""Models of the experiments: recipe in, fitted estimator out."""
+"""Fit the models of the experiments from their recipes."""
 
 import importlib
 import typing
@@ -87,7 +87,7 @@ def _estimator(name):
 
 
 def annotations(name: str) -> dict:
-    """Annotations of the parameters of an estimator that say what one value may be."""
+    """Return the annotations of an estimator's parameters, which limit a value."""
     hints: dict = {}
     for kind in reversed(_estimator(name).__mro__[:-1]):
         hints |= typing.get_type_hints(kind.__init__)
@@ -98,7 +98,7 @@ def annotations(name: str) -> dict:
 # With the type: 1 is equal to true.
 @cache
 def refusal(name: str, parameter: str, value, kind: type) -> str:
-    """What scikit-learn says of one value, in one line; empty if it takes it.
+    """Return scikit-learn's objection to one value, in one line; empty if it has none.
 
     It looks at parameters before it looks at the rows. Other libraries find out when they fit.
     """

@@ -1,4 +1,4 @@
-"""Kinds of values that parameters take, as annotations, and whether a value is of a kind.
+"""Define kinds of parameter values as annotations, and check values against them.
 
 Loaders of data sets and metrics annotate their parameters with these names, and
 `reproduction.planning.checks` holds values against them, by pydantic. The second part of a kind is
@@ -78,7 +78,7 @@ def _adapter(hint):
 
 
 def _checked(hint):
-    """An annotation as pydantic has it; what is not understood takes every value."""
+    """Turn an annotation into pydantic's; an unknown one takes every value."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         clauses = [clause.split() for clause in args[1].split(",")]
@@ -115,7 +115,7 @@ def written(value) -> str:
 
 
 def tip(value) -> str:
-    """What to do about a number that YAML took for text, such as 1e-6, or Snakemake's --config."""
+    """Return a remedy for a number that YAML read as text, such as 1e-6, or from --config."""
     try:
         float(value if isinstance(value, str) else "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and hold no pickle."""
+"""Write files whole or not at all, and read them without pickle."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_json(path):
 
 @contextlib.contextmanager
 def _named_if_damaged(path):
-    """What a reader says of a damaged file, with the name of the file and the remedy."""
+    """Turn an error of a reader into one that names the damaged file and the remedy."""
     import zipfile
 
     try:

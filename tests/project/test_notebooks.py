@@ -44,9 +44,9 @@ def test_stored_outputs_are_those_of_the_code_and_of_the_reference_run(path, exe
         "claims": hashlib.sha256(reference).hexdigest(),
     }, "run make reference"
     data = [o.get("data", {}) for cell in code(notebook) for o in cell["outputs"]]
-    pictures = [one["image/png"] for one in data if "image/png" in one]
-    assert len(pictures) >= 3
-    assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
+    plots = [one["image/png"] for one in data if "image/png" in one]
+    assert len(plots) >= 3
+    assert all(base64.b64decode(plot).startswith(b"\x89PNG") for plot in plots)
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""The documentation site: a page a measure, whose frame, code and picture agree; a full reference.
+"""The documentation site: a page a measure, whose frame, code and plot agree; a full reference.
 
 `make docs` builds the site and refuses warnings; nothing here needs Sphinx.
 """
@@ -19,29 +19,29 @@ DOCS = ROOT / "docs"
 METHODS = [method.name for method in splitcredit.methods()]
 
 
-PICTURES = script("tools/take_pictures.py")
-PAGES = [*METHODS, PICTURES.INTERACTIONS]
+PLOTS = script("tools/take_plots.py")
+PAGES = [*METHODS, PLOTS.INTERACTIONS]
 
 
 @pytest.fixture(scope="module")
 def example():
-    return PICTURES.example_names()
+    return PLOTS.example_names()
 
 
 def test_frames_of_the_pages_are_those_of_the_table_of_methods():
-    for page, (mark, frame) in PICTURES.frames(splitcredit.methods()).items():
-        assert marked.between(_text(page), mark) == frame, "run python tools/take_pictures.py"
+    for page, (mark, frame) in PLOTS.frames(splitcredit.methods()).items():
+        assert marked.between(_text(page), mark) == frame, "run python tools/take_plots.py"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", PICTURES.pages(splitcredit.methods()))
-def test_the_code_of_a_page_runs_and_gives_what_its_pictures_show(page, example):
-    """Pictures hold their numbers to six digits; the basis of 1e-5 is one unit of the sixth."""
-    pictures = list(PICTURES.drawn(page, example))
-    assert pictures
-    for picture, ax in pictures:
-        computed, stored = PICTURES.numbers(ax), PICTURES.stored_numbers(picture)
-        assert len(stored) >= 5, "the picture shows something"
+@pytest.mark.parametrize("page", PLOTS.pages(splitcredit.methods()))
+def test_the_code_of_a_page_runs_and_gives_what_its_plots_show(page, example):
+    """Plots hold their numbers to six digits; the basis of 1e-5 is one unit of the sixth."""
+    plots = list(PLOTS.drawn(page, example))
+    assert plots
+    for plot, ax in plots:
+        computed, stored = PLOTS.numbers(ax), PLOTS.stored_numbers(plot)
+        assert len(stored) >= 5, "the plot shows something"
         largest = np.abs(stored).max()
         np.testing.assert_allclose(computed, stored, rtol=1e-5, atol=1e-5 * largest)
 

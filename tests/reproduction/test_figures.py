@@ -1,10 +1,10 @@
-"""Files of pictures: what is in them, and that they do not depend on when they are drawn."""
+"""Files of figures: what is in them, and that they do not depend on when they are drawn."""
 
 import pytest
 from matplotlib.figure import Figure
 
 from reproduction.figures import panels, save, style
-from reproduction.planning.places import PICTURES
+from reproduction.planning.places import FIGURE_KINDS
 
 
 def drawn():
@@ -16,8 +16,8 @@ def drawn():
     return figure
 
 
-@pytest.mark.parametrize("kind", PICTURES)
-def test_a_picture_is_the_same_bytes_whenever_it_is_drawn(kind, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", FIGURE_KINDS)
+def test_a_figure_is_the_same_bytes_whenever_it_is_drawn(kind, tmp_path, monkeypatch):
     for copy, moment in (("a", "0"), ("b", "1000000000")):
         # Matplotlib takes the date from here, if a format has one that was not taken out.
         monkeypatch.setenv("SOURCE_DATE_EPOCH", moment)

@@ -85,7 +85,7 @@ def test_without_folds_the_model_explains_the_rows_it_was_fitted_on(tmp_path, ir
 
 
 def test_what_folds_cannot_do_is_refused(tmp_path, iris):
-    with pytest.raises(ValueError, match=r"mdi explains no single rows.*without `folds`"):
+    with pytest.raises(ValueError, match=r"mdi does not explain single rows.*without `folds`"):
         Batch(tmp_path, iris, RECIPE).fit().explained(importance="mdi")
     rare = iris.take(np.r_[0:50, 50:51])
     with pytest.raises(ValueError, match="different classes: use fewer folds"):

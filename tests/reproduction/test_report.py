@@ -16,7 +16,7 @@ from reproduction.claims import COLUMNS
 from reproduction.figures import save, style
 from reproduction.planning import configuration
 from reproduction.planning.workflow import Workflow
-from reproduction.report import manifest, page, pictures, sweeps, texts
+from reproduction.report import figure_files, manifest, page, sweeps, texts
 from reproduction.report.numbers import MissingNumber, Numbers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +133,7 @@ def test_every_judged_value_is_shown_with_its_artefact(report):
         own = [row for row in CLAIMS if f"{row['paper']}/{row['artefact']}" == name]
         assert card.count('<span class="badge') >= len(own)
         assert all(row["printed"] in card for row in own)
-    # A table of which nothing is judged, and that no picture shows.
+    # A table of which nothing is judged, and that no figure shows.
     assert report.count("a number of ours") == 1
     assert "the cause &amp; its &lt;test&gt;" in report and "tests/x.py::y" in report
 
@@ -141,18 +141,18 @@ def test_every_judged_value_is_shown_with_its_artefact(report):
 def test_the_first_screen_says_what_was_reproduced_and_tables_of_many_rows_are_folded(report):
     standing = report.partition('<ul class="standings">')[2].partition("</ul>")[0]
     assert ">reproduced in part</span>" in standing
-    words = "1 of 2 findings in words reproduced, 1 open; 2 of 4 printed values reproduced, 2 not."
+    words = "1 of 2 claims in words reproduced, 1 open; 2 of 4 printed values reproduced, 2 not."
     assert words in " ".join(standing.split())
     opened = [a for tag, a in Elements(report).tags if tag == "details" and "open" in a]
     assert len(opened) == 1
     assert '<details class="verdicts"><summary><span class="badge unexplained">' in report
 
 
-def test_every_picture_has_an_alternative_text_and_a_caption(report):
+def test_every_figure_has_an_alternative_text_and_a_caption(report):
     elements = Elements(report)
     images = [attributes for tag, attributes in elements.tags if tag == "img"]
     assert len([a for a in images if len(a["alt"]) > 40]) == 2
-    # The picture of the window that enlarges them is empty until a click.
+    # The figure of the window that enlarges them is empty until a click.
     assert [a for a in images if not a["alt"]] == [images[-1]]
     assert sum(tag == "figcaption" for tag, _ in elements.tags) == 2
     text = " ".join("".join(elements.text).split())
@@ -227,19 +227,19 @@ def test_the_smaller_file_of_a_figure_is_shown_at_its_own_size(tmp_path):
             save(figure, tmp_path / f"a.{kind}")
     # Letters have their own size, as an inch has 96 pixels on a page.
     for names in (["a.svg"], ["a.png"], ["a.png", "a.svg"]):
-        picture = pictures.embed([tmp_path / name for name in names])
-        assert (picture["width"], picture["height"]) == (480, 240)
+        figure = figure_files.embed([tmp_path / name for name in names])
+        assert (figure["width"], figure["height"]) == (480, 240)
     smaller = min(("png", "svg"), key=lambda kind: (tmp_path / f"a.{kind}").stat().st_size)
-    assert f"image/{smaller}" in picture["uri"]
+    assert f"image/{smaller}" in figure["uri"]
     # Of files without a unit a pixel is a pixel.
     header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes([0, 0, 2, 128, 0, 0, 1, 0])
     (tmp_path / "b.png").write_bytes(header)
     (tmp_path / "b.svg").write_text(SVG)
     for kind, size in (("png", (640, 256)), ("svg", (800, 400))):
-        picture = pictures.embed([tmp_path / f"b.{kind}"])
-        assert (picture["width"], picture["height"]) == size
-    with pytest.raises(ValueError, match=r"a\.pdf: a picture of the report is SVG or PNG"):
-        pictures.embed([tmp_path / "a.pdf"])
+        figure = figure_files.embed([tmp_path / f"b.{kind}"])
+        assert (figure["width"], figure["height"]) == size
+    with pytest.raises(ValueError, match=r"a\.pdf: a figure of the report is SVG or PNG"):
+        figure_files.embed([tmp_path / "a.pdf"])
 
 
 def test_every_artefact_has_a_caption_and_every_caption_an_artefact():

@@ -92,7 +92,7 @@ def written(page, profile, *options):
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    """A page that shows the report of the reference run, with white pictures, in two widths."""
+    """A page that shows the report of the reference run, with white figures, in two widths."""
     folder, config = tmp_path_factory.mktemp("browser"), configuration.load({})
     figures = []
     for name in Workflow({}).figures:
@@ -131,7 +131,7 @@ def opened(tmp_path_factory):
     "dark", [False, pytest.param(True, marks=pytest.mark.long)], ids=["light", "dark"]
 )
 def test_the_report_is_whole_in_a_browser(opened, tmp_path, dark):
-    """Red at a missing picture, an error, text that is wider than the window, or too pale."""
+    """Red at a missing figure, an error, text that is wider than the window, or too pale."""
     options = ["--hide-scrollbars", "--window-size=1500,2000", "--virtual-time-budget=20000"]
     options += ["--blink-settings=preferredColorScheme=" + ("0" if dark else "1")]
     results = json.loads(written(opened, tmp_path, *options))

@@ -123,7 +123,7 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
 
 
 def _check_shapes(data, name):
-    """Refuse what a loader of the user's got wrong here, where it is known which one it was."""
+    """Refuse wrong shapes from a user's loader here, where the loader is known."""
     shape, n_targets, n_names = np.shape(data.X), np.shape(data.y), len(data.feature_names)
     if len(shape) != 2 or n_targets != shape[:1] or n_names != shape[1]:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Tables: those of the project, which are files ``data/NAME.csv.gz``, and a user's own.
+"""Read tables: the project's files ``data/NAME.csv.gz``, and a user's own.
 
 ``data/README.md`` says where each of the project comes from, its license, and how it was made;
 ``tables.csv`` has its checksum and shape.
@@ -88,7 +88,7 @@ def content(file: Path, sha256: str | None) -> bytes:
 
 
 def dataset(table, name: str, target: str, features: list[str] | None, classes: bool) -> Dataset:
-    """The data set of a user's table; ValueError says what is wrong with which columns."""
+    """Make the data set of a user's table; a ValueError names the columns and the problem."""
     columns = [c for c in table if c != target] if features is None else list(features)
     for problem in _problems(table, columns, target, classes):
         raise ValueError(f"{name}{problem}")
@@ -105,7 +105,7 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
 
 
 def _problems(table, columns, target, classes):
-    """What is wrong with a user's table and the remedy, the most basic problem first."""
+    """List problems of a user's table with remedies, the most basic one first."""
     if unknown := [name for name in (target, *columns) if name not in table.columns]:
         yield f" has no column {', '.join(unknown)}; it has {', '.join(map(str, table))}"
     if target in columns:

@@ -94,7 +94,7 @@ def _read(raw, name, separator, labels):
 
 
 def _problem_of_separator(names, separator):
-    """What is wrong if the only name holds another usual separator: a table has two columns."""
+    """Return the problem if the only name holds another separator: a table has two columns."""
     other = next((c for c in ";\t|," if c in names[0]), None) if len(names) == 1 else None
     if other is None:
         return ""

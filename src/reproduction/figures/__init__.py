@@ -15,7 +15,7 @@ COLORS = {
     "sky": "#56B4E9",
     "black": "#000000",
 }
-# By format, the metadata with date and release, by which files of equal pictures would differ.
+# By format, the metadata with date and release, by which files of equal figures would differ.
 _CHANGING = {
     ".svg": ("Date", "Creator"),
     ".png": ("Software",),
@@ -39,13 +39,13 @@ def save(figure, path) -> None:
     """Write a figure; the suffix of the path says in which format: SVG, PNG or PDF.
 
     The first call works out the layout, and further calls take it: that is most of their time, and
-    all formats show the same picture.
+    all formats show the same figure.
     """
     import matplotlib
 
     path = Path(path)
     # After it has saved a figure without a layout engine, matplotlib gives it the style's, and the
-    # next file would be another picture.
+    # next file would be another figure.
     as_drawn = matplotlib.rc_context({"figure.constrained_layout.use": False})
     with as_drawn, storage.atomic(path) as temporary:
         # Clouds of points are pixels within a PDF, which is for print.

@@ -1,4 +1,4 @@
-"""Rankings of features under any measure, their names in tables, and leads over a reference."""
+"""Rank features under any measure, name them in tables, and compute leads over a reference."""
 
 import numpy as np
 import scipy.stats
@@ -22,7 +22,7 @@ def label(name: str) -> str:
 
 
 def rankings(attributions, n_rows: int) -> dict[str, np.ndarray]:
-    """Features of each of the first rows, the most important first, (n_rows, n_features).
+    """Rank the features of each of the first rows, (n_rows, n_features), the most important first.
 
     By their names in tables; ValueError if two have one name.
     """

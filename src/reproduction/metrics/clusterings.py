@@ -32,7 +32,7 @@ def cluster_bars(
 ) -> pd.DataFrame:
     """Attributions of every row as stacked bars, and the dendrogram of the rows by them.
 
-    As small as a picture needs: numbers rounded to `decimals`; bars of their own for the `largest`
+    As small as a figure needs: numbers rounded to `decimals`; bars of their own for the `largest`
     features, by the mean absolute attribution, added up over the measures; the others added up.
 
     One row a measure and sample: ``clustered``, ``sample``, ``position`` (in the order of the

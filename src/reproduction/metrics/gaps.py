@@ -1,4 +1,4 @@
-"""PGI^2 of rankings with normal noise: exactly, against the largest of all orders, and sampled.
+"""PGI^2 of rankings with normal noise: exactly, against the largest of all, and sampled.
 
 Common parameters: ``sigmas`` are standard deviations of the noise, in units of the features, in the
 column ``sigma_metric``; ``n_rows`` takes only so many of the first rows, and the column says how
@@ -44,7 +44,9 @@ def exact_gaps(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
     first_index = first_of_same(masks)
     # A repeated set is replaced by the empty set, whose gap takes no time.
     masks &= (first_index == np.arange(masks.shape[1]))[:, :, None]
-    gaps = np.take_along_axis(GapProblem(forest, None, sigma, None).gaps(X, masks), first_index, axis=1)
+    gaps = np.take_along_axis(
+        GapProblem(forest, None, sigma, None).gaps(X, masks), first_index, axis=1
+    )
     blocks = np.split(gaps, len(ranked), axis=1)
     return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
 
@@ -116,7 +118,7 @@ def pgi2_bound(
 def pgi2_optimum(
     attributions, forest, data, sigmas: Sequence[NonNegative], n_rows: Count | None = None
 ) -> pd.DataFrame:
-    """PGI^2 of rankings as a share of the largest of all orders, which gajewski2025 leaves open.
+    """Compute PGI^2 as a share of the largest of all rankings, an open question of gajewski2025.
 
     One row a sigma and ranking: ``value``, the mean PGI^2 over the mean of the best; ``optimal``,
     the share of the rows where the ranking is as good as the best; ``first_best``, the share where

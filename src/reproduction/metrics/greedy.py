@@ -13,7 +13,7 @@ from splitcredit.prediction_gap.rankings import of_attribution, top_k_mask
 def topk_agreement(
     attributions, data, reference: ImportanceName | None = None, ks: Sequence[Count] = (1, 2, 3)
 ) -> pd.DataFrame:
-    """Share of the rows whose first k features are, as a set, those of the reference.
+    """Compute the share of rows whose first k features are the reference's, as a set.
 
     gajewski2025, table 2. The reference is by default the first importance; local ones rank by
     absolute values, global ones by their values. One row a greedy ranking and k: ``tied`` is the

@@ -21,7 +21,7 @@ CHUNK = 4096
 
 
 def check(load, n_pairs, counts) -> str:
-    """What is wrong with the sizes of a recipe; empty if there is nothing."""
+    """Return the problem with the sizes of a recipe; empty if there is none."""
     # The data set is read only where there are few pairs: that takes longer than the check.
     if n_pairs < 1000 and n_pairs < (n_features := load().X.shape[1]):
         return f"n_pairs: {n_pairs} is not allowed; expected at least the {n_features} features"

@@ -36,7 +36,7 @@ def global_scores(
 
 
 def check_samples(load, samples) -> str:
-    """What is wrong with the rows of a recipe; empty if the data set has them."""
+    """Return the problem with the rows of a recipe; empty if the data set has them."""
     n_rows = len(load().explained.X)
     beyond = [i for i in samples if i >= n_rows]
     there_are = f"{n_rows} rows are explained, from 0 on"
@@ -82,7 +82,7 @@ def local_values(attributions, data, importances: ImportanceNames = None) -> pd.
 
 
 def check_relevance(load, among) -> str:
-    """What is wrong with a recipe for these data; empty if there is nothing."""
+    """Return the problem with a recipe for these data; empty if there is none."""
     data = load()
     n_features = data.X.shape[1]
     if not 0 < len(data.relevant) < n_features:

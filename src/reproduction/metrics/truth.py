@@ -47,7 +47,9 @@ def truth_scores(
     measures whose standard errors make no test, as they cannot be 0 on average.
     """
     if not data.roles:
-        raise ValueError("which importance is right is known of the data set simulated_response only")
+        raise ValueError(
+            "which importance is right is known of the data set simulated_response only"
+        )
     role, association = np.array(data.roles), np.array(data.association)
     is_signal, is_noise = role == "signal", role == "noise"
     is_null = not association.any()

@@ -8,13 +8,13 @@ artefacts that differ in parameters alone share one. A module has
 lists for it, by their names there; if it takes ``importances``, it gets all recipes of these. Its
 rows are tidy with the numbers in ``value`` and, where the
 paper's text and its printed numbers disagree, a column ``variant``. That of a figure also has
-``draw(table) -> matplotlib Figure``, and one that decides findings stated in words has
+``draw(table) -> matplotlib Figure``, and one that decides claims in words has
 ``statements(table)``, which gives or yields a `finding` each. Both get the table alone, so it has
 all that they need.
 
 The claims of a paper have two forms, in its folder ``claims``. A *PrintedValue* is a number or word
 of a table or figure (``claims/ARTEFACT.csv``), compared with the cell of ours that it names. A
-*Statement* is a finding in words (``claims/statements.csv``), decided by a measured number and a
+*Statement* is a claim in words (``claims/statements.csv``), decided by a measured number and a
 limit, see `finding`. Of each comes a *Verdict*: how ours relates to it, see
 `reproduction.claims.judge` and `reproduction.claims.judge_statements`.
 """
@@ -45,7 +45,7 @@ def finding(
     beside=False,
     identity=False,
 ) -> dict:
-    """The measurement that decides a finding in words, for `reproduction.claims.judge_statements`.
+    """The measurement that decides a claim in words, for `reproduction.claims.judge_statements`.
 
     `statement` is its id, `variant` the case for which it is judged, `measured` the quantity in
     words. Its `value`, None if it is measured elsewhere or cannot be, must be on the side `kind` of
@@ -94,7 +94,7 @@ def of_size(low, high) -> tuple:
 
 
 def printed(paper: str, artefact: str) -> list[tuple[dict, str]]:
-    """What the paper prints in an artefact: the keys of each cell, and its text."""
+    """Return the printed cells of an artefact: the keys of each, and its text."""
     rows = storage.read_rows(Path(__file__).parent / paper / "claims" / f"{artefact}.csv")
     return [(claims.parse_cell(row["cell"]), row["printed"]) for row in rows]
 

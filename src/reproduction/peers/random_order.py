@@ -1,4 +1,4 @@
-"""A random order of the features: what a measure is worth that knows nothing."""
+"""Rank features at random, as a baseline for measures."""
 
 import zlib
 from typing import Annotated

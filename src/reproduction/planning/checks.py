@@ -1,7 +1,7 @@
-"""Checks of a configuration before the first job: every error is one line with place and remedy.
+"""Check a configuration before the first job: an error is one line with place and remedy.
 
-The form is held against the JSON Schema in ``workflow/schemas``, names and values against the code,
-see `recipes` and `experiments`.
+The form is checked against the JSON Schema in ``workflow/schemas``, names and values against
+the code, see `recipes` and `experiments`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def check_schema(config: dict, schema: dict) -> None:
 
 
 def check_paper(folder, texts: dict, forms: dict, artefacts: dict) -> None:
-    """Check keys of the texts beside a paper's code, and that its findings in words are decided."""
+    """Check keys of the texts beside a paper's code, and that its claims in words are decided."""
     own = {n.partition("/")[2]: a for n, a in artefacts.items() if n.startswith(f"{folder.name}/")}
     for name, content in texts.items():
         try:
@@ -85,7 +85,7 @@ def check_paper(folder, texts: dict, forms: dict, artefacts: dict) -> None:
 
 
 def _reason(error):
-    """What the schema expects, with the names that are allowed."""
+    """Return what the schema expects, with the names that are allowed."""
     value, rule, properties = error.instance, error.validator_value, error.schema.get("properties")
     if error.validator == "additionalProperties":
         unknown = sorted(set(value) - set(properties))
@@ -105,7 +105,7 @@ def _reason(error):
 
 
 def _check_artefact(config, name, artefact):
-    """Check what an artefact names, and what it asks of its code and of the files of its paper."""
+    """Check the names in an artefact, its arguments, and the files of its paper."""
     place, folder = f"artefacts.{name}", PAPERS / name.partition("/")[0]
     try:
         module = papers.artefact(name)
@@ -116,7 +116,7 @@ def _check_artefact(config, name, artefact):
         raise ConfigError(f"{place}: {error}") from None
     for key, parameter in (("datasets", "recipes"), ("recorded", "recorded")):
         if artefact.get(key) and parameter not in takes:
-            raise ConfigError(f"{place}.{key}: its table takes none; leave it out")
+            raise ConfigError(f"{place}.{key}: its table does not use it; leave it out")
     # The first parameter is the tables that the artefact is made from; three are the job's.
     own = ("recipes", "recorded", "importances")
     allowed = {n: p for n, p in list(takes.items())[1:] if n not in own}
@@ -131,7 +131,7 @@ def _check_artefact(config, name, artefact):
         check_in([artefact["recorded"]], files, f"{place}.recorded", "a recorded file")
     decided = artefact.get("statements", [])
     if decided and not hasattr(module, "statements"):
-        raise ConfigError(f"{place}.statements: {papers.module_of(name)}.py decides none")
+        raise ConfigError(f"{place}.statements: {papers.module_of(name)}.py decides no statements")
     rows = storage.read_rows(folder / "claims" / "statements.csv") if decided else []
     ids = [row["id"] for row in rows]
     check_in(decided, ids, f"{place}.statements", f"a statement of {folder.name}")

@@ -1,4 +1,4 @@
-"""Reading the configuration; errors are one line that names key, value and remedy."""
+"""Read the configuration; errors are one line that names key, value and remedy."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def read_yaml(path) -> dict:
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
     except RecursionError:
-        raise ConfigError(f"{path}: its values lie too deep in each other") from None
+        raise ConfigError(f"{path}: its values are nested too deep") from None
     _check_size(content, path)
     if not isinstance(content or {}, dict):
         raise ConfigError(f"{path}: expected keys and values at the top level")
@@ -79,15 +79,15 @@ def read_yaml(path) -> dict:
 
 
 def _check_size(content, path):
-    """Refuse what aliases make of few lines: more values than a sweep has, or no end of them."""
+    """Refuse aliases that make more values of few lines than a sweep has, or endless ones."""
     n_values, stack = 0, [(content, 0)]
     while stack:
         value, depth = stack.pop()
         n_values += 1
         if depth > _DEEPEST or n_values > _MOST_VALUES:
             raise ConfigError(
-                f"{path}: more than {_MOST_VALUES} values, or more than {_DEEPEST} in each other, "
-                "as aliases may make: write out what is meant"
+                f"{path}: more than {_MOST_VALUES} values, or nested deeper than {_DEEPEST}, "
+                "as aliases may make: write the values out"
             )
         if isinstance(value, (dict, list)):
             stack += [
@@ -96,7 +96,7 @@ def _check_size(content, path):
 
 
 def _files_beside(missing):
-    """What the message of a missing file adds: the closest names in its folder, if it has any."""
+    """Name the closest files in the folder of a missing one, for its message."""
     names = sorted(path.name for path in missing.parent.glob("[!.]*.yaml"))
     closest = difflib.get_close_matches(missing.name, names, 5, cutoff=0)
     return f"; its folder has {', '.join(closest)}" if closest else ""

@@ -1,4 +1,4 @@
-"""The error of everything that a user of the pipeline wrote: configuration and modules."""
+"""Define the error of all that users of the pipeline write: configuration and modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of experiments: their axes, and whether the recipes of every point fit each other.
+"""Check experiments: their axes, and whether the recipes of every point fit each other.
 
 No data are loaded: classes, numbers of rows and what else they decide are left to the jobs.
 """
@@ -74,7 +74,7 @@ def _size(values, place):
 
 
 def _check_axes(config, experiment, axes, place):
-    """Check the names of axes, and those of variants, data and models."""
+    """Check the names of axes, of variants, and of data and models."""
     variants, settings = experiment.get("variants", {}), dict(axes)
     for name in settings.pop("variant", []):
         check_in([name], [*variants], place, "one of the variants")
@@ -104,7 +104,7 @@ def _check_axes(config, experiment, axes, place):
 
 
 def _check_point(config, experiment, settings, place, checked):
-    """Check the recipes of one point: each alone, unless it was `checked`, and with the others."""
+    """Check the recipes of one point, each, unless `checked` before, and together."""
     overs, computed = sweep.by_owner(settings), experiment["importances"]
     used = [(kind, settings[kind]) for kind in ("data", "model")]
     used += [(k, n) for k in ("importance", "metric") for n in experiment[sweep.KINDS[k][0]]]
@@ -180,13 +180,13 @@ def _check_importance(importance, data, model, place, of_model):
         )
     if isinstance(ties, str) and data.get("of") not in standardized_split.AUTHORS_ROWS:
         raise ConfigError(
-            f"{place}.ties: {written(ties)} is recorded for the data of its authors alone: give a "
+            f"{place}.ties: {written(ties)} is recorded for its authors' data only: give a "
             "list of indices, or leave it out"
         )
     # One that is given the estimator fits it to all rows.
     if model.get("folds") and kind == "importance" and "refit" not in needs:
         raise ConfigError(
-            f"{place} explains no single rows, so folds mean nothing to it: leave out folds, or "
+            f"{place} does not explain single rows, so folds have no effect: leave out folds, or "
             "the importance"
         )
     if "output" in takes and not model["estimator"].endswith("Classifier"):
@@ -200,7 +200,7 @@ def _check_importance(importance, data, model, place, of_model):
 
 
 def _check_metric(metric, model, importances, place):
-    """A metric can take the model, and what its importances say of rows and outputs."""
+    """Check that a metric fits the model, and the rows and outputs of its importances."""
     name, offered = metric["metric"], models.offers(model)
     if model.get("folds") and "forest" in recipes.taken("metric", name):
         raise ConfigError(f"{place} takes one model, and folds fit several: leave one of them out")
@@ -232,7 +232,7 @@ def _check_metric(metric, model, importances, place):
         if explained[importance] == 0 and scores == "local":
             raise ConfigError(
                 f"{place} takes importances that explain rows, and importance.{importance} "
-                "explains none: leave it out"
+                "does not: leave it out"
             )
 
 

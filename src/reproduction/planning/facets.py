@@ -1,4 +1,4 @@
-"""The figure of a sweep: what its ``figure`` names, and defaults from its first axes.
+"""Choose the figure of a sweep: from its ``figure``, with defaults from its first axes.
 
 Numbers of a sweep differ by the axes that it varies, and by the columns that a metric declares as
 ``KEYS``. What has no place along x, as a color or by columns of panels goes into rows of panels.

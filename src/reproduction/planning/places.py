@@ -1,4 +1,4 @@
-"""Where the project's own files are, whatever the working directory, and kinds of pictures."""
+"""Find the project's own files from any working directory, and list kinds of figures."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ LIBRARY = SRC / "splitcredit"
 REPRODUCTION = SRC / "reproduction"
 CONFIG = ROOT / "config"
 PAPERS = REPRODUCTION / "papers"
-# Kinds of file of every picture.
-PICTURES = ("svg", "png", "pdf")
+# Kinds of file of every figure.
+FIGURE_KINDS = ("svg", "png", "pdf")
 # Those that the report shows one of.
 ON_PAGES = ("svg", "png")
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

@@ -1,4 +1,4 @@
-"""Plans: which runs of an experiment go into which job.
+"""Plan which runs of an experiment go into which job.
 
 A run that has been given to a batch stays in it; new runs make new batches. A batch is named after
 its runs, and its plan file never changes. So adding a value to a sweep adds jobs and changes none,
@@ -19,7 +19,7 @@ from reproduction.planning import sweep
 
 @dataclass(frozen=True)
 class Plan:
-    """What the workflow must make for one experiment: its points, and the runs of each batch."""
+    """Plan of one experiment: its points, and the runs of each batch."""
 
     points: list[sweep.Point]
     batches: dict[str, list[sweep.Run]]
@@ -80,7 +80,7 @@ def make(config: dict, name: str, results="results") -> Plan:
 
 
 def read(config: dict, name: str, files) -> Plan:
-    """The plan of one experiment whose batches have these plan files, as `make` has planned it."""
+    """Read the plan of an experiment whose batches have these plan files, as `make` wrote it."""
     batches = {Path(file).stem: _read(file)[0] for file in files}
     return Plan(sweep.expand(config, name), batches)
 

@@ -1,6 +1,6 @@
-"""Checks of recipes: what they name exists, and takes the parameters and values that they give.
+"""Check recipes: their names exist, and take the given parameters and values.
 
-Values are held against the annotations of loaders, measures, metrics and estimators, whose kinds
+Values are checked against the annotations of loaders, measures, metrics and estimators, whose kinds
 stand in `reproduction.parameters`. What only the rows decide is left to the job.
 """
 
@@ -47,7 +47,7 @@ _OF_BOOSTED = {
 
 
 def signature(kind: str, name: str, place: str) -> dict[str, inspect.Parameter]:
-    """Parameters that a recipe may give to what it names; ConfigError if there is no such thing."""
+    """Return the parameters that a recipe may give; ConfigError if the name is unknown."""
     try:
         return _signature(kind, name)
     except SyntaxError as error:
@@ -92,7 +92,7 @@ def _optional(hints):
 
 @cache
 def constant(kind: str, name: str, constant_name: str, default=()):
-    """What a data set, importance or metric declares by a name in capitals."""
+    """Return the constant that a data set, importance or metric declares, or the default."""
     if kind == "metric":
         return getattr(metrics.module_of(name), constant_name, default)
     # A function of a family declares it itself.
@@ -115,7 +115,7 @@ def check_required(kind: str, recipe: dict, place: str) -> None:
 
 
 def check_recipe(kind: str, recipe: dict, place: str) -> None:
-    """Check that a recipe names what exists, and gives it parameters that it takes."""
+    """Check that the name in a recipe exists and takes the parameters given."""
     key = sweep.KINDS[kind][1]
     if reason := problem(str, recipe[key]):
         raise ConfigError(f"{place}.{key}: {reason}")
@@ -146,7 +146,7 @@ def check_parameter(
 
 
 def _check_value(kind, name, parameter, value, place):
-    """Check what the annotation of a parameter does not say of its value."""
+    """Check what the annotation of a parameter does not cover."""
     hint = signature(kind, name, place)[parameter].annotation
     if kind == "model" and (reason := _problem_of_model(name, parameter, value)):
         raise ConfigError(f"{place}: {reason}")
@@ -165,7 +165,7 @@ def _check_value(kind, name, parameter, value, place):
 
 
 def _problem_of_model(name, parameter, value):
-    """What is wrong with one value of a model, if no rows decide it."""
+    """Return the problem with one value of a model, if no rows decide it."""
     if parameters.tip(value):
         return f"{written(value)} is not allowed{parameters.tip(value)}"
     if parameter in _OF_MODELS or isinstance(value, (dict, list)):

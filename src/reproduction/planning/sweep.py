@@ -1,4 +1,4 @@
-"""Experiments: sweeps over any parameter of a data set, model, measure or metric.
+"""Sweep experiments over any parameter of a data set, model, measure or metric.
 
 A sweep is a list of blocks. Each block is a ``grid`` (every combination), a ``zip`` (values side
 by side) or ``random`` (draws) over axes, and an axis is one of
@@ -91,7 +91,7 @@ def expand(config: dict, name: str) -> list[Point]:
 
 
 def all_settings(experiment: dict, name: str):
-    """Number of the block, and settings by axis, of every combination but those of repeats."""
+    """Yield block and settings by axis of every combination, without repeats."""
     for number, block in enumerate(experiment["sweep"]):
         if "grid" in block:
             block = {"grid": {k: v for k, v in block["grid"].items() if k != "repeat"}}
@@ -177,7 +177,7 @@ def _draws(block, name):
 
 
 def _settings(experiment, axes):
-    """Settings of a combination: those of its variant, and its axes."""
+    """Return the settings of a combination: its variant's, and its axes'."""
     variants = experiment.get("variants", {})
     settings = variants[axes["variant"]] if "variant" in axes else {}
     return {**settings, **{k: v for k, v in axes.items() if k != "variant"}}
@@ -196,7 +196,7 @@ def _point(config, experiment, axes, batch_size, computed):
 
 
 def recipe(config: dict, overs: dict, kind: str, name: str) -> tuple[dict, dict]:
-    """A recipe with what settings by owner lay on it, see `by_owner`, and that alone."""
+    """Return a recipe with the settings of its owner, see `by_owner`, and these settings."""
     over = overs.get(owner(kind, name), {})
     return config[KINDS[kind][0]][name] | over, over
 
@@ -243,7 +243,7 @@ def _run(settings, data, model):
 
 
 def _file(name, over, between=","):
-    """File name of a recipe: its name and what differs from the configuration."""
+    """Return the file name of a recipe: its name and its changes of the configuration."""
     if not over:
         return name
     text = between.join(f"{k}={canonical(v)}".replace('"', "") for k, v in sorted(over.items()))
@@ -254,7 +254,7 @@ def _file(name, over, between=","):
 
 
 def _is_plain(text):
-    """Whether a text is that of another value, such as the class "1" beside the output 1."""
+    """Return whether a text equals another value's, such as class "1" beside output 1."""
     try:
         json.loads(text)
     except ValueError:
@@ -272,5 +272,5 @@ def by_owner(settings: dict) -> dict[str, dict]:
 
 
 def owner(kind: str, name: str) -> str:
-    """What comes before the parameter in an axis."""
+    """Return the part of an axis before the parameter."""
     return kind if kind in ("data", "model") else f"{kind}.{name}"

@@ -1,4 +1,4 @@
-"""What a run that failed or was stopped has not made, for the report that is written then."""
+"""List what a run that failed or was stopped has not made, for its report."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def report_is_older(flow: Workflow) -> bool:
 
 
 def report_is_of_a_failed_run() -> bool:
-    """Whether there is a report and no verdict: the check of its run did not end well."""
+    """Return whether there is a report without a verdict: the run's check failed."""
     return Path("results/report.html").exists() and not Path("results/verdict.txt").exists()
 
 
 def report_command(flow: Workflow, cores) -> str:
-    """Command that writes the report from what was made, for Snakemake to format."""
+    """Return the command that writes the report of a partial run, for Snakemake to format."""
     words = ["python", "-m", "reproduction", "unfinished", "--cores", str(cores)]
     command = shlex.join([*words, "--configuration", *flow.packed()])
     return f"{command} > results/logs/unfinished.log 2>&1".replace("{", "{{").replace("}", "}}")

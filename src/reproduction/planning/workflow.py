@@ -16,7 +16,7 @@ from pathlib import Path
 from reproduction import papers
 from reproduction.planning import configuration, facets, plans, sources, sweep
 from reproduction.planning.errors import nearest
-from reproduction.planning.places import ON_PAGES, PAPERS, PICTURES, relative
+from reproduction.planning.places import FIGURE_KINDS, ON_PAGES, PAPERS, relative
 from reproduction.planning.recipes import taken
 from reproduction.storage import digest, pack
 
@@ -37,7 +37,7 @@ PARTS = {
 
 
 class Workflow:
-    """The checked configuration, and what follows from it for each job."""
+    """The checked configuration, and the inputs and parameters of each job."""
 
     def __init__(self, config, files=()):
         """Take the configuration as Snakemake merged it, and the files it was merged from."""
@@ -55,7 +55,7 @@ class Workflow:
         names = list(self.config[section])
         if drawn is not None:
             of = self.outputs if section == "artefacts" else self.sweep_outputs
-            with_figure = {n for n in names if any(file.endswith(PICTURES) for file in of(n))}
+            with_figure = {n for n in names if any(file.endswith(FIGURE_KINDS) for file in of(n))}
             names = [name for name in names if (name in with_figure) == drawn]
         return "|".join(map(re.escape, names))
 
@@ -253,10 +253,10 @@ class Workflow:
 
     def outputs(self, name):
         """All files of one artefact."""
-        pictures = PICTURES if name in self.figures else ()
+        kinds = FIGURE_KINDS if name in self.figures else ()
         return [
             self.path("tables", name, "csv"),
-            *(self.path("figures", name, kind) for kind in pictures),
+            *(self.path("figures", name, kind) for kind in kinds),
             self.path("judgments", name, "json"),
         ]
 
@@ -271,9 +271,9 @@ class Workflow:
         return [file for file in files if file.startswith("results/timing/") == timed]
 
     def sweep_outputs(self, name):
-        """Table and pictures of one sweep."""
-        pictures = PICTURES if facets.complete(self.config, name) else ()
-        return [f"results/experiments/{name}.{kind}" for kind in ("csv", *pictures)]
+        """Table and figures of one sweep."""
+        kinds = FIGURE_KINDS if facets.complete(self.config, name) else ()
+        return [f"results/experiments/{name}.{kind}" for kind in ("csv", *kinds)]
 
     def sweep_files(self, kinds, names=None):
         """Files of some kinds of sweeps, by default of those that the report shows."""

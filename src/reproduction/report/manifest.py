@@ -60,10 +60,9 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def seconds_by_rule(folder="results", part=0) -> list[dict]:
+def seconds_by_rule(folder="results") -> list[dict]:
     """Jobs, wall seconds, CPU seconds and the largest memory of each rule, the slowest rule first.
 
-    With `part` 1, of each experiment, and of each paper its artefacts, in the place of the rule.
     The folder of results has ``timing/jobs`` (Snakemake's benchmarks: wall seconds) and ``logs``
     (CPU and memory).
     """
@@ -71,8 +70,7 @@ def seconds_by_rule(folder="results", part=0) -> list[dict]:
     rules: dict[str, dict] = {}
     for path in sorted(benchmarks.rglob("*.tsv")):
         place = path.relative_to(benchmarks).with_suffix("")
-        names = [name for name in place.parts if name != "timing"]
-        name = names[min(part, len(names) - 1)]
+        name = next(part for part in place.parts if part != "timing")
         no_jobs = {"rule": name, "jobs": 0, "wall": 0.0, "cpu": 0.0, "megabytes": 0}
         row = rules.setdefault(name, no_jobs)
         seconds, megabytes = _used(Path(folder, "logs", f"{place}.log"))

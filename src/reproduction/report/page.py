@@ -6,16 +6,16 @@ from pathlib import Path
 
 from reproduction import claims as claims_module
 from reproduction import claims_summary, storage
-from reproduction.report import making, pictures, texts
+from reproduction.report import figure_files, making, texts
 from reproduction.report.numbers import Numbers
 from reproduction.report.texts import is_number
 
 # The verdicts that a reader looks for first.
 _DEVIATIONS = ("unexplained", claims_module.OUTSIDE, "differs")
-# Tables of ours with more rows than this are named and not shown; without a picture there is
+# Tables of ours with more rows than this are named and not shown; without a figure there is
 # nothing else to see.
 _SHOWN_ROWS = 40
-_SHOWN_ROWS_WITHOUT_PICTURE = 250
+_SHOWN_ROWS_WITHOUT_FIGURE = 250
 # A page has no room for more columns.
 _SHOWN_COLUMNS = 16
 # What a run may have beside its claims.
@@ -35,7 +35,7 @@ def render(claims, config, figures, tables, *, incomplete=(), **run) -> str:
     ``sweeps``, see `reproduction.report.sweeps.sections`; and ``incomplete_sweeps``, as
     `incomplete` by ``sweep``.
     """
-    images = pictures.by_artefact(figures)
+    images = figure_files.by_artefact(figures)
     own_tables = {f"{Path(t).parent.name}/{Path(t).stem}": Path(t) for t in tables}
     names: dict[str, list] = {}
     for name, artefact in config["artefacts"].items():
@@ -107,7 +107,7 @@ class _Context:
         for row in rows:
             group = "stated in words" if claims_module.is_statement(row) else row["variant"]
             groups.setdefault(group, []).append(row)
-        picture = pictures.embed(self.images[name]) if name in self.images else None
+        figure = figure_files.embed(self.images[name]) if name in self.images else None
         # A title may be a user's: only texts of the project are filled.
         has_alt, title = "alt" in caption, definition["title"]
         return {
@@ -117,12 +117,12 @@ class _Context:
             "stand_in": definition.get("stand_in", ""),
             "incomplete": self.reasons.get(name),
             "deviations": _tally(row for row in rows if _is_marked(row)),
-            "picture": picture,
+            "figure": figure,
             "alt": self.numbers.filled(caption["alt"])["text"] if has_alt else title,
             "caption": self.numbers.caption(caption),
             "groups": groups,
             "table": self._small_table(name),
-            "making": making.of_artefact(name, self.config, picture is not None),
+            "making": making.of_artefact(name, self.config, figure is not None),
         }
 
     def _small_table(self, name):
@@ -130,7 +130,7 @@ class _Context:
         if name not in self.tables or self.judged.get(name):
             return None
         rows = storage.read_rows(self.tables[name])
-        most = _SHOWN_ROWS if name in self.images else _SHOWN_ROWS_WITHOUT_PICTURE
+        most = _SHOWN_ROWS if name in self.images else _SHOWN_ROWS_WITHOUT_FIGURE
         if not rows or len(rows) > most or len(rows[0]) > _SHOWN_COLUMNS:
             return None
         return {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reproduction.report import making, pictures, texts
+from reproduction.report import figure_files, making, texts
 from reproduction.report.numbers import Numbers
 
 
@@ -15,7 +15,7 @@ def sections(config: dict, tables, figures) -> list[dict]:
     PNG file ``.../experiments/EXPERIMENT.svg``.
     """
     paths = {Path(path).stem: Path(path) for path in tables}
-    images = pictures.by_artefact(figures)
+    images = figure_files.by_artefact(figures)
     numbers = Numbers(paths, [], config)
     return [_section(config, name, images.get(f"experiments/{name}"), numbers) for name in paths]
 
@@ -25,7 +25,7 @@ def _section(config, name, files, numbers):
     return {
         "name": name,
         "title": words["title"],
-        "picture": pictures.embed(files) if files else None,
+        "figure": figure_files.embed(files) if files else None,
         "alt": words.get("alt", words["title"]),
         "caption": numbers.caption(words),
         "findings": numbers.headlines(words["findings"]),

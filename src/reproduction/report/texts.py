@@ -1,4 +1,4 @@
-"""The captions and accounts beside the papers' code, and how templates of the report are filled."""
+"""Read the captions and accounts beside the papers' code, and fill the report's templates."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def figure(arguments: Namespace) -> None:
 
 
 def judgment(arguments: Namespace) -> None:
-    """Hold what the paper prints and states against the table."""
+    """Compare the printed values and statements of the paper with the table."""
     name = arguments.artefact.split("/")
     how = arguments.incomparable, claims.STAND_IN if arguments.stand_in else claims.PAPERS_DATA
     judged, rules = [], rules_of(name[0])
@@ -107,14 +107,14 @@ def rules_of(paper: str) -> dict:
 
 
 def printed_values(name: str) -> list[dict]:
-    """What a paper prints in an artefact, as rows; none if it prints nothing."""
+    """Return the printed values of an artefact, as rows; none if the paper has none."""
     paper, _, artefact = name.partition("/")
     file = PAPERS / paper / "claims" / f"{artefact}.csv"
     return storage.read_rows(file) if file.exists() else []
 
 
 def statements_of(paper: str) -> dict[str, str]:
-    """What a paper states in words, by id."""
+    """Return the statements of a paper, by id."""
     rows = storage.read_rows(PAPERS / paper / "claims" / "statements.csv")
     return {row["id"]: row["statement"] for row in rows}
 

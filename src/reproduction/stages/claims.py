@@ -6,7 +6,7 @@ from reproduction import claims, claims_summary, storage
 
 # The counts stay the same on every machine; report and verdict.txt add one kind to them.
 WITHOUT_TIMES = """
-Findings in words on times, which the clock alone decides, are not counted here. `claims_timing.csv`
+Claims about run time, which the clock alone decides, are not counted here. `claims_timing.csv`
 has their checks, `report.html` and `verdict.txt` count them apart, and count all else as above.
 """
 

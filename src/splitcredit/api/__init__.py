@@ -18,7 +18,7 @@ from splitcredit.api import _ranking, _refits
 from splitcredit.measures import _attributed, _methods
 from splitcredit.measures._calls import checked
 from splitcredit.measures._methods import methods
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import OutputIndex, refuse_targets
 from splitcredit.prediction_gap import exact_gap
@@ -68,8 +68,8 @@ def explain(
         A name, see `splitcredit.methods`; or a function of a model and X, such as
         ``functools.partial(splitcredit.tree_shap_interventional, background=X)``.
     output : str or int
-        ``"all"``, the name or index of one, or ``"predicted"``: that of the predicted class of each
-        row.
+        ``"all"``, the name or index of one, or ``"predicted"``: each row's output is the class
+        that it is predicted as.
     groups : dict of str to list of str or int, or "columns", optional
         Features that the method takes for one player each; see `splitcredit.tree_shap`.
     features : {"columns", "transformed"}
@@ -94,7 +94,7 @@ def explain(
 
     Notes
     -----
-    Rows are explained in chunks. The values of a row do not depend on its chunk, by one bit.
+    Rows are explained in chunks. The values of a row are bit-identical in any chunk.
 
     Examples
     --------
@@ -195,8 +195,8 @@ def importance(
         outputs; ``output="predicted"``, or the name or index of one, takes a single output.
     sample_weight : (n_samples,), optional
         Weights of the rows of X, finite, from 0 and not all 0, for means of attributions,
-        ``"permutation"``, ``"sage"`` and ``"oob_attributions"``. A Series goes by its labels if
-        they are those of X. Equal weights give the same bytes as none.
+        ``"permutation"``, ``"sage"`` and ``"oob_attributions"``. A Series is aligned by its
+        labels if X has the same ones. Equal weights give the same bytes as none.
     refits : int, splitter or iterable of (train, test), optional
         Fit so many copies of the model, at least 2, to rows that are drawn from X and y with
         replacement, as many as there are; or to the rows of splits by a splitter of scikit-learn
@@ -223,7 +223,7 @@ def importance(
     -----
     Whole weights give the values of rows that are repeated. They are no numbers of observations:
     the standard error of a weighted mean over rows, ``sum w x / sum w``, is the root of
-    ``sum w^2 (x - mean)^2``, over ``sum w``, whatever the unit of the weights.
+    ``sum w^2 (x - mean)^2``, over ``sum w``, for weights in any unit.
 
     Refits say how far an importance would change if other rows of the same kind had been collected
     and the model fitted to them. A standard error takes the model as given, and says how far the
@@ -303,15 +303,15 @@ def rank(
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
     noise, scale, background
-        Of the first two methods; see `faithfulness`. Others take the background if they need one.
+        For the first two methods; see `faithfulness`. Others use the background if they need one.
     output : str or int, optional
         Without it, rows of classifiers are ranked for their predicted class;
         ``"oob_attributions"`` needs one where there are several.
     top : int, optional
-        Of ``"pg2_greedy"``: how many features are ranked, the first. By default all; of a forest
-        with many leaves or features ten.
+        For ``"pg2_greedy"``: number of features to rank. By default all, but ten for a forest with
+        many leaves or features.
     arithmetic, ties
-        Of ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
+        For ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
     features, random_state, check_additivity, progress
         See `explain_chunks`. ``arithmetic="single"`` ranks transformed features.
 
@@ -359,7 +359,8 @@ def rank(
         for name in given:
             raise TypeError(f"{name}= is for methods, and by= is a ranking already: leave it out")
         refuse_another_order_of_rows(by, opened.given)
-        forest, rows = together(opened.forest, opened.columns, opened.forest.prepare(opened.rows))
+        rows = opened.forest.prepare(opened.rows)
+        forest, rows = forest_by_columns(opened.forest, opened.columns, rows)
         places = _ranking.ranking_of(by, forest, rows, output)
         ranked = Rankings(places, None, feature_names=forest.feature_names)
     return ranked if opened.index is None else replace(ranked, index=opened.index)
@@ -403,13 +404,13 @@ def faithfulness(
         some of the features only, and a mask is accepted too: bool (n_features,) or (n_samples,
         n_features).
     metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
-        ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, for which all but the first features are
-        perturbed. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
+        ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, which perturbs all features except the
+        first ones. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
         curves are the gaps for every number of features, whose means are PGI^2 and PGU^2.
     y : (n_samples,), optional
         Targets of the rows, if `ranking` names a method that needs them.
     noise : {"marginal", "normal", "laplace", "uniform"} or perturbation, optional
-        ``"marginal"``, which needs no `scale` and is taken if there is none, draws the value of a
+        ``"marginal"``, which needs no `scale` and is the default without one, draws the value of a
         perturbed feature from other rows, also labels and missing values. The others are added to
         the value; if a `scale` is given, ``"normal"`` is taken. Or an object of
         `splitcredit.prediction_gap.perturbations`, such as ``Laplace(0.3)``.
@@ -493,14 +494,14 @@ def faithfulness(
 
 
 def _common(output, groups, random_state, features):
-    """What every method takes, where it is not the default."""
+    """Return the parameters of every method that do not have their defaults."""
     output = None if isinstance(output, str) and output == "all" else output
     features = None if features == "columns" else features
     return dict(output=output, groups=groups, random_state=random_state, features=features)
 
 
 def _measured(method, model, X, y, progress, common, sample_weight=None) -> Importance:
-    """The importance by a method that is given by its name or its function."""
+    """Compute the importance by a method that is given by its name or its function."""
     data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
     if not _methods.is_measure(method):
         found = _methods.call(method, "importance", progress, **common)(model, **data)
@@ -527,16 +528,16 @@ def _measured(method, model, X, y, progress, common, sample_weight=None) -> Impo
 
 
 def _by_gaps(opened, method, output, given, progress) -> Rankings:
-    """Rankings by exact gaps."""
+    """Rank by exact gaps."""
     of_method = {k: v for k, v in given.items() if k not in ("noise", "scale", "background")}
-    _methods.call(method, "rank", **of_method)  # says what the method does not take
+    _methods.call(method, "rank", **of_method)  # refuses unknown parameters
     noise, scale, who = given.get("noise"), given.get("scale"), f"method {method!r}"
     forest, rows, noise, scale = _ranking.perturbed(opened, noise, scale, who, stacklevel=4)
     return _ranking.by_gaps(forest, rows, method, noise, scale, output, progress, of_method)
 
 
 def _by_method(opened, method, y, output, progress, given) -> Rankings:
-    """Rankings by the attributions or importances of a method."""
+    """Rank by the attributions or importances of a method."""
     model, X = opened.model, opened.given
     if not _methods.is_measure(method):
         del given["check_additivity"]
@@ -544,7 +545,7 @@ def _by_method(opened, method, y, output, progress, given) -> Rankings:
         found = _methods.call(method, "rank", progress, output=output, **given)(model, **data)
         return _ranking.by_values(found, np.shape(X)[0])
     measure = _methods.look_up(method, "rank")
-    of_rows = measure.attributes and "weigh_by" not in _methods.meant(method)[1]
+    of_rows = measure.attributes and "weigh_by" not in _methods.resolve(method)[1]
     kind = "explain" if of_rows else "importance"
     if not measure.takes("check_additivity", kind):
         del given["check_additivity"]

@@ -1,4 +1,4 @@
-"""Rankings of features and the measure of their faithfulness, over rows and outputs."""
+"""Rank features, and measure how faithful rankings are, over rows and outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from splitcredit.kernels.nodes import as_readonly, outputs_add_up
 from splitcredit.measures import _methods
 from splitcredit.measures._calls import needs
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.forest_checks import prepared
 from splitcredit.models.prediction import (
     OutputIndex,
@@ -66,13 +66,13 @@ METRICS = ("pg2", "pgi2", "pgi2_curve", "pgu2", "pgu2_curve")
 
 
 def draws_rows(noise, scale) -> bool:
-    """Whether values or deviations of rows make the noise, so that a background is of use."""
+    """Return whether the noise is made of values or deviations of rows, such as a background."""
     by_name = isinstance(noise, str) and noise == "marginal"
     return by_name or isinstance(scale, str) or (noise is None and scale is None)
 
 
 def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
-    """Forest, rows, perturbation and scale as gaps take them, from what the user gives."""
+    """Return forest, rows, perturbation and scale for gaps, from what the user gives."""
     forest, X, background = opened.forest, opened.rows, opened.background
     rows, takes_rows = None, draws_rows(noise, scale)
     if noise is None:
@@ -87,7 +87,7 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
     if isinstance(scale, str):
         scale = _deviations(scale, rows)
     if isinstance(noise, str) and noise == "marginal":
-        noise = Marginal(_missing.finite(rows if background is not None else _to_draw(rows)))
+        noise = Marginal(_missing.finite(rows if background is not None else _rows_to_draw(rows)))
     elif isinstance(noise, Marginal) and (forest.categories, forest.missing_value) != (None, None):
         noise = Marginal(prepared_background(forest, of_features(noise, forest).rows))
     elif isinstance(noise, str) and scale is None:
@@ -96,7 +96,7 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
     if isinstance(noise, Marginal):
         X, drawn = _missing.finite(forest.prepare(X)), of_features(noise, forest).rows
         if opened.columns is not None and drawn.shape[1] == X.shape[1]:
-            forest, X, drawn = together(forest, opened.columns, X, drawn.astype(X.dtype))
+            forest, X, drawn = forest_by_columns(forest, opened.columns, X, drawn.astype(X.dtype))
             noise = Marginal(drawn)
         return *_missing.as_numbers(forest, X, noise), scale
     exact_gap.refuse_special_values(forest)
@@ -104,11 +104,11 @@ def perturbed(opened, noise, scale, who, stacklevel) -> tuple:
     checked_scale(noise, 1.0, forest)
     X = exact_gap.rows_to_perturb(forest, X, noise)
     _warn_of_width(forest, X if rows is None else rows, noise, scale, stacklevel + 1)
-    return *together(forest, opened.columns, X, may_move=False), noise, scale
+    return *forest_by_columns(forest, opened.columns, X, may_move=False), noise, scale
 
 
 def _deviations(text, rows):
-    """A number, or that many standard deviations of each feature, from text such as 0.3std."""
+    """Turn text such as 0.3std into a number, or a multiple of each feature's deviation."""
     try:
         size = float(text.replace("std", "", 1))
     except ValueError:
@@ -120,33 +120,33 @@ def _deviations(text, rows):
         return size
     if len(rows) == 1:
         raise ValueError(f"scale={text!r}: one row has no standard deviation: pass background=")
-    with warnings.catch_warnings():  # a feature without two values, whose scale is refused
+    with warnings.catch_warnings():  # a constant feature, whose scale is refused
         warnings.simplefilter("ignore")
         return size * np.nanstd(np.asarray(rows, np.float64), axis=0, ddof=1)
 
 
-def _few(rows):
-    """All rows, or of more than `MOST` so many, drawn with a fixed seed."""
+def _sample_rows(rows):
+    """Return all rows, or if they are more than `MOST`, so many drawn with a fixed seed."""
     if len(rows) <= MOST:
         return rows
     return rows[np.sort(np.random.default_rng(0).choice(len(rows), MOST, replace=False))]
 
 
-def _to_draw(rows):
-    """Of the rows that are explained those that values are drawn from."""
+def _rows_to_draw(rows):
+    """Return the explained rows that values are drawn from."""
     if len(rows) == 0:  # nothing is drawn
         return np.zeros((1, rows.shape[1]))
     if np.array_equal(rows, np.broadcast_to(rows[:1], rows.shape), equal_nan=True):
         raise ValueError(
-            "values are drawn from the rows of X, and X has no two different ones: pass rows to "
+            "values are drawn from the rows of X, and all rows of X are equal: pass rows to "
             "draw from, such as background=X_train, or noise of a width, scale=..."
         )
-    return _few(rows)
+    return _sample_rows(rows)
 
 
 def _warn_of_width(forest, rows, noise, scale, stacklevel):
     """Warn of features whose noise crosses a split between values in fewer than 1 of 40 cases."""
-    scales, rows, far = checked_scale(noise, scale, forest), _few(rows), []
+    scales, rows, far = checked_scale(noise, scale, forest), _sample_rows(rows), []
     for j in np.flatnonzero(exact_gap.tested_features(forest) & (scales > 0)):
         own = noise.noises[j] if isinstance(noise, FeatureWise) else noise
         column = rows[np.isfinite(rows[:, j]), j].astype(np.float64)
@@ -159,7 +159,7 @@ def _warn_of_width(forest, rows, noise, scale, stacklevel):
         more = f" and {len(far) - 5} more" if len(far) > 5 else ""
         warnings.warn(
             f"noise of this width hardly crosses a split between two values of "
-            f"{', '.join(map(str, far[:5]))}{more}: how the model uses them is hardly seen; "
+            f"{', '.join(map(str, far[:5]))}{more}: their effect is hardly measured; "
             "noise='marginal' draws the values of other rows",
             UserWarning,
             stacklevel=stacklevel + 1,
@@ -167,7 +167,7 @@ def _warn_of_width(forest, rows, noise, scale, stacklevel):
 
 
 def by_output(forest, X, output):
-    """Pairs of an output and the rows of X that it is taken for.
+    """Yield pairs of an output and the rows of X that it is explained for.
 
     Without a choice that is the one output, or the second of two that add up, or, of more, the
     predicted one of each row.
@@ -187,7 +187,7 @@ def by_output(forest, X, output):
 
 
 def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:
-    """Rankings made from PG^2, of rows as `exact_gap.rows_to_perturb` gives them."""
+    """Rank by PG^2 the features of rows as `exact_gap.rows_to_perturb` gives them."""
     function = BY_GAPS[method]
     if function is greedy.greedy_ranking and parameters.get("top") is None and _is_large(forest):
         parameters = parameters | {"top": PLACES}
@@ -215,7 +215,7 @@ def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Ra
 
 
 def _say_cost(forest, noise, n_rows, sets, remedy, progress):
-    """Say how long exact gaps take, if that is long, from counts: of rows, of sets by size, leaves.
+    """Say how long exact gaps take, if that is long; return the bar's remedy.
 
     A set of k of p features lets a row reach about ``(1 + k / p)**depth`` leaves of a tree, and a
     gap takes every pair of leaves that are reached. Returns the remedy, if it was not said.
@@ -240,13 +240,13 @@ def _say_cost(forest, noise, n_rows, sets, remedy, progress):
 
 
 def _is_large(forest):
-    """Whether ranking all features of a row may take more than a second."""
+    """Return whether ranking all features of a row may take more than a second."""
     n_leaves, n_tested = np.count_nonzero(forest.left < 0), exact_gap.tested_features(forest)
     return n_leaves * n_tested.sum() > LARGE or forest.n_features > MOST_PLACES
 
 
 def by_values(result, n: int) -> Rankings:
-    """Rankings from attributions, or those of importances, the same for n rows."""
+    """Rank by attributions, or by importances, which give n rows the same ranking."""
     if isinstance(result, Importance):
         order = np.argsort(-result.values, kind="stable")
         return Rankings(np.tile(order, (n, 1)), None, feature_names=result.feature_names)
@@ -254,7 +254,7 @@ def by_values(result, n: int) -> Rankings:
 
 
 def is_mask(features) -> bool:
-    """Whether features are given by true and false, and not in an order."""
+    """Return whether features are given by true and false, and not as a ranking."""
     if isinstance(features, Mapping):
         features = list(features.values())
     features = with_plain_booleans(features, "the mask")
@@ -266,7 +266,7 @@ def is_mask(features) -> bool:
 
 
 def ranking_of(ranking, forest, X, output) -> np.ndarray:
-    """Rankings, int64 (n_samples, n_ranked), from any form of them but the name of a method."""
+    """Return rankings, int64 (n_samples, n_ranked), from any form but the name of a method."""
     refuse_other_features(ranking, forest)
     n = len(X)
     if isinstance(ranking, Importance):
@@ -292,14 +292,14 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
 
 
 def _are_labels(ranking, array, forest):
-    """Whether these are whole numbers from a column or an index of pandas that name features."""
+    """Return whether these are whole numbers from pandas that are names of features."""
     is_of_pandas = type(ranking).__module__.partition(".")[0] == "pandas"
     names = set(forest.feature_names)
     return is_of_pandas and array.dtype.kind in "iu" and names >= set(map(str, array.ravel()))
 
 
 def _refuse_without_order(ranking, forest):
-    """Refuse what holds features, or numbers of features, but says no order."""
+    """Refuse sets of features, and numbers by feature, which have no order."""
     if isinstance(ranking, (set, frozenset)):
         raise ValueError(f"ranking={ranking!r} is a set, which has no order: pass a list")
     of_names = hasattr(ranking, "keys") and not hasattr(ranking, "columns")
@@ -317,7 +317,7 @@ def _refuse_without_order(ranking, forest):
 
 
 def _as_array(ranking):
-    """Features as an array of one or two dimensions, at least one feature for each row."""
+    """Return features as an array of one or two dimensions, at least one for each row."""
     try:
         array = np.asarray(ranking if hasattr(ranking, "ndim") else list(ranking))
     except (TypeError, ValueError):  # no sequence, or one of lists of different lengths
@@ -331,12 +331,12 @@ def _as_array(ranking):
 
 
 def _of_attribution(attribution, forest, X, output):
-    """Rankings by an attribution to one output, or to the one of several that a row is about."""
+    """Rank by an attribution to one output, or to the row's own one of several."""
     n, p, n_outputs = attribution.values.shape
     if n_outputs == 1:
         return of_attribution(attribution)
     if n != len(X):
-        raise ValueError(f"{attribution!r} is of {n} rows, and X has {len(X)}: pass the same rows")
+        raise ValueError(f"{attribution!r} has {n} rows, and X has {len(X)}: pass the same rows")
     ranks = np.empty((n, p), np.int64)
     for c, rows in by_output(forest, X, output):
         name = forest.output_names[c]
@@ -353,7 +353,7 @@ def _of_attribution(attribution, forest, X, output):
 def measured(
     forest, X, ranks, metric, noise, scale, output, *, k, samples, random_state, progress
 ) -> np.ndarray:
-    """A metric of `METRICS`, of such rows, with rankings or, for PG^2, a mask."""
+    """Compute a metric of `METRICS` for rows, with rankings or, for PG^2, a mask."""
     out: Any = None
     curve, p = metric != "pg2", int(exact_gap.tested_features(forest).sum())
     if not curve and ranks.dtype != np.bool_:

@@ -1,4 +1,4 @@
-"""Importances of copies of a model that are fitted to resamples of its rows."""
+"""Measure importances of copies of a model that are fitted to resamples of its rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def refuse(model, X) -> None:
 
 
 def values_of(measured, method, model, X, y, refits, *, random_state, names, progress):
-    """Fit and measure each copy of the model; the values (n_refits, n_features)."""
+    """Fit and measure each copy of the model; return the values (n_refits, n_features)."""
     check_whole("random_state", random_state)
     X = records(X, model)
     refuse_container(X)
@@ -44,7 +44,7 @@ def values_of(measured, method, model, X, y, refits, *, random_state, names, pro
             try:
                 copy = _copy(model, random_state, k).fit(rows_at(X, fitted), rows_at(y, fitted))
                 found = measured(copy, rows_at(X, own), rows_at(y, own))
-            except Exception as error:  # of the estimator or the measure, whatever it is
+            except Exception as error:  # any error of the estimator or the measure
                 raise ValueError(
                     f"refit {k + 1} of {len(splits)}: {error}. If its rows lack a class or a "
                     "category, pass splits with all, such as refits=StratifiedShuffleSplit(20)"
@@ -62,14 +62,14 @@ def _splits(refits, X, y, random_state, of_training):
         try:
             splits = [(every[np.asarray(a)], every[np.asarray(b)]) for a, b in given]
         except (IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"refits are no pairs of rows, (train, test): {error}") from None
+            raise ValueError(f"refits must be pairs of rows, (train, test): {error}") from None
         if len(splits) < 2:
             raise ValueError("refits: pass at least two pairs of rows, (train, test)")
         return splits
     check_whole("refits", refits, 2)
     drawn = [np.random.default_rng([random_state, k]).integers(n, size=n) for k in range(refits)]
     apart = [np.setdiff1d(every, rows) for rows in drawn]
-    # A row that is there twice may be in the bag of a tree and out of it, or tell its own target.
+    # A row that is there twice may be in the bag of a tree and out of it, or leak its own target.
     drawn = [np.unique(rows) for rows in drawn] if of_training else drawn
     return list(zip(drawn, apart, strict=True))
 

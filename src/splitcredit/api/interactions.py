@@ -1,4 +1,4 @@
-"""Shapley interaction values of trees: what features add together, beyond what each adds alone."""
+"""Compute Shapley interaction values of trees: what features add beyond their single effects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from splitcredit.kernels.walks import predict
 from splitcredit.measures._calls import checked
 from splitcredit.models.opened import Opened
 from splitcredit.models.prediction import of_chosen_outputs, prepared_background
-from splitcredit.results.attribution import largest, tidy
+from splitcredit.results.attribution import frame_of, largest
 from splitcredit.results.plots.kinds import matrix
 from splitcredit.results.plots.results import explanation
 from splitcredit.results.stored import Shown, more
@@ -67,7 +67,7 @@ class Interactions(Shown):
         return f"Interactions({n} samples, {content}, {k} outputs)"
 
     def to_frame(self):
-        """As a tidy DataFrame of the matrix, or of the sets, with one row for each row and output.
+        """Convert to a DataFrame of the matrix or the sets, with a row for each row and output.
 
         Returns
         -------
@@ -82,10 +82,10 @@ class Interactions(Shown):
             values = values[:, j, k] * np.where(j == k, 1.0, 2.0)[:, None]
             sets = [(a,) if a == b else (a, b) for a, b in zip(j, k, strict=True)]
         names = [" x ".join(self.feature_names[j] for j in features) for features in sets]
-        return tidy(values, names, self.output_names, self.index)
+        return frame_of(values, names, self.output_names, self.index)
 
     def _summary(self):
-        """Mean absolute interactions of the sets with the largest, a column for each output."""
+        """Tabulate the largest mean absolute interactions, a column for each output."""
         sets, values = self.sets, self.values
         if sets is None:  # a pair has its interaction in two places of the matrix
             sets = np.stack(np.triu_indices(len(self.feature_names), 1), axis=1)
@@ -124,18 +124,18 @@ class Interactions(Shown):
         check_whole("top", top, 1)
         if self.sets is not None or len(self.values) == 0:
             raise ValueError(
-                "a picture shows a matrix of all pairs, of some rows: call interactions without "
-                "sets, with order=2, for at least one row"
+                "a plot shows the matrix of all pairs, for at least one row: call interactions "
+                "without sets, and with order=2"
             )
         if output is None and len(self.output_names) > 1:
             raise ValueError(
-                f"a picture is of one output: pass output=, one of {list(self.output_names)[:10]}"
+                f"a plot shows one output: pass output=, one of {list(self.output_names)[:10]}"
             )
         index = index_of(self.output_names, 0 if output is None else output, "output")
         return matrix(self, ax, index, top)
 
     def to_shap(self, X=None):
-        """As a ``shap.Explanation``, for shap's plots; needs shap.
+        """Convert to a ``shap.Explanation``, for shap's plots; needs shap.
 
         Parameters
         ----------
@@ -171,12 +171,12 @@ def interactions(
     *,
     features: Literal["columns", "transformed"] = "columns",
 ) -> Interactions:
-    """Shapley interaction values of a fitted forest, exact.
+    """Compute exact Shapley interaction values of a fitted forest.
 
     The Shapley interaction index (Grabisch and Roubens 1999) of a set T is the weighted mean, over
     the sets S of other features, of the difference that T makes as a whole: for a pair,
-    v(S, j, k) - v(S, j) - v(S, k) + v(S). Without a background, v is that of path-dependent
-    TreeSHAP; with one, that of interventional TreeSHAP.
+    v(S, j, k) - v(S, j) - v(S, k) + v(S). Without a background, v is defined as for
+    path-dependent TreeSHAP; with one, as for interventional TreeSHAP.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def interactions(
 
 
 def _values(forest, X, outputs, sets, background):
-    """The matrix if `sets` is None, else the index of each set."""
+    """Compute the matrix if `sets` is None, else the index of each set."""
     if sets is None:
         _check_memory(len(X), forest.n_features, len(outputs))
         return kernel.interaction_matrix(forest, X, outputs, background)
@@ -262,7 +262,7 @@ def _values(forest, X, outputs, sets, background):
 
 
 def _check_memory(n_samples, n_features, n_outputs):
-    """ValueError if a matrix for every row and output does not fit the memory of this machine."""
+    """Raise a ValueError if a matrix for every row and output does not fit into memory."""
     needed = 8 * n_samples * n_features**2 * n_outputs
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if _KNOWS_MEMORY else needed
     if needed > memory:
@@ -274,7 +274,7 @@ def _check_memory(n_samples, n_features, n_outputs):
 
 
 def _of_own_outputs(forest, X, index, sets, background):
-    """Values of output ``index[i]`` of row i; rows with the same output are explained together."""
+    """Explain output ``index[i]`` of row i; rows with the same output go together."""
     p = forest.n_features
     if sets is None:
         _check_memory(len(X), p, 1)
@@ -286,7 +286,7 @@ def _of_own_outputs(forest, X, index, sets, background):
 
 
 def _chosen_sets(forest, sets, order):
-    """Sets of features by their indices, int64 (n_sets, order), each in rising order."""
+    """Return sets of features by their indices, int64 (n_sets, order), each in rising order."""
     check_whole("order", order, 1)
     if order > forest.n_features:
         raise ValueError(f"order is {order}, and the model has {forest.n_features} features")

@@ -1,4 +1,4 @@
-"""Partial dependence, individual conditional expectations and accumulated local effects."""
+"""Compute partial dependence, individual conditional expectations and accumulated local effects."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def partial_dependence(
         show these only. ``"ale"`` gives accumulated local effects of one numeric feature.
     grid : "thresholds" or values, optional
         ``"thresholds"`` is one value for each interval between thresholds of the trees: the exact
-        step function. Values are those of the feature or labels of its categories; of two features,
+        step function. Values may be given as numbers or labels of categories; for two features, in
         two lists. By default all values if they are fewer than `grid_resolution`, else values at
         equal distances between two percentiles; all categories; and NaN if X has it.
     grid_resolution : int
@@ -122,15 +122,20 @@ def partial_dependence(
     weights = np.ones(len(rows)) if weights is None else weights
     scale = _scale(opened, output, model_output)
     table = dense(forest.in_order(opened.rows), forest.absent)
-    axes = [_Axis.of(forest, rows, table, j) for j in _features(forest, features)]
+    is_one = isinstance(features, str) or not hasattr(features, "__iter__")
+    listed: Any = [features] if is_one else features
+    chosen = [feature_index(forest.feature_names, name, "features") for name in listed]
+    if len(chosen) not in (1, 2) or len({*chosen}) < len(chosen):
+        raise ValueError(f"features={features!r}: expected one feature, or two different ones")
+    axes = [_Axis.of(forest, rows, table, j) for j in chosen]
     is_list = len(axes) == 2 and not (grid is None or isinstance(grid, str))
     grids: Any = grid if is_list else [grid] * len(axes)
     if len(grids) != len(axes):
         raise ValueError(f"grid has {len(grids)} entries, expected 2: a list for each feature")
     individual = None
     if kind == "ale":
-        axes = [_in_bins(axes, grids[0], grid_resolution)]
-        values = _accumulated(forest, rows, axes[0], scale, weights)
+        of_bins = grids[0], grid_resolution
+        values, axes = _accumulated(forest, rows, axes, scale, weights, *of_bins)
     else:
         how = grid_resolution, percentiles
         axes = [axis.placed(own, *how) for axis, own in zip(axes, grids, strict=True)]
@@ -175,16 +180,6 @@ def _scale(opened, output, model_output) -> _Scale:
     return _Scale(names, every, lambda raw: softmax(raw, axis=-1)[..., outputs])
 
 
-def _features(forest, features) -> list[int]:
-    """Return the indices of the one or two features, or raise a ValueError."""
-    is_one = isinstance(features, str) or not hasattr(features, "__iter__")
-    listed: Any = [features] if is_one else features
-    chosen = [feature_index(forest.feature_names, name, "features") for name in listed]
-    if len(chosen) not in (1, 2) or len({*chosen}) < len(chosen):
-        raise ValueError(f"features={features!r}: expected one feature, or two different ones")
-    return chosen
-
-
 class _Axis(NamedTuple):
     """A studied feature and its grid. Values of a categorical feature are codes."""
 
@@ -215,7 +210,7 @@ class _Axis(NamedTuple):
 
     @property
     def known(self):
-        """The values in the rows that are finite, float64."""
+        """Finite values in the rows, float64."""
         return self.of_rows[np.isfinite(self.of_rows)]
 
     def rows(self):
@@ -259,7 +254,7 @@ class _Axis(NamedTuple):
         if self.labels is not None:
             unknown = [value for value in known if value not in self.labels]
             if unknown:
-                text = f"{unknown[0]!r} is no category of {self.name}: it has {self.labels[:10]}"
+                text = f"{unknown[0]!r} is not a category of {self.name}: it has {self.labels[:10]}"
                 raise ValueError(f"grid: {text}")
             known = [self.labels.index(value) for value in known]
         return np.append(numbers(known, "grid"), missing)
@@ -283,8 +278,8 @@ class _Axis(NamedTuple):
             return distinct
         low, high = mquantiles(self.known, prob=percentiles)
         if not low < high:
-            text = f"percentiles={percentiles} of {self.name} are both {low:g}: pass (0, 1)"
-            raise ValueError(text)
+            both = f"percentiles={percentiles} of {self.name} are both {low:g}"
+            raise ValueError(f"{both}: pass (0, 1)")
         return np.linspace(low, high, resolution)
 
 
@@ -293,10 +288,8 @@ def _labels(categories, table, j):
     types = table.dtypes if hasattr(table, "iloc") else ()
     by_type = [k for k, kind in enumerate(types) if str(kind) == "category"]
     labeled = by_type if categories.labeled is None else categories.labeled
-    known = dict(zip(labeled, categories.labels, strict=False))
-    if j in by_type and j not in known:
-        return tuple(table.iloc[:, j].cat.categories)
-    return known.get(j)
+    own = {k: tuple(table.iloc[:, k].cat.categories) for k in by_type}
+    return (own | dict(zip(labeled, categories.labels, strict=False))).get(j)
 
 
 def _means(forest, rows, axes, scale, weights, kind, done) -> tuple:
@@ -343,8 +336,11 @@ def _curves(forest, rows, axes, scale, weights=None):
     return np.moveaxis(values.reshape(*values.shape[:2], *(len(a.places) for a in axes)), 1, -1)
 
 
-def _in_bins(axes, grid, resolution) -> _Axis:
-    """Return the axis with the bounds of its bins: quantiles, or given values."""
+def _accumulated(forest, rows, axes, scale, weights, grid, resolution):
+    """Compute accumulated local effects (Apley and Zhu 2020, Eq. 15, 16), and find their axis.
+
+    Its places bound the bins: quantiles, or given values.
+    """
     axis, names = axes[0], " and ".join(axis.name for axis in axes)
     if len(axes) > 1:
         raise ValueError(f"kind='ale' takes one feature, not {names}: call it for each of them")
@@ -356,18 +352,13 @@ def _in_bins(axes, grid, resolution) -> _Axis:
     edges = edges[np.isfinite(edges)]
     if len(edges) < 2:
         raise ValueError(f"{names} has fewer than two values: it has no local effects")
-    return axis._replace(places=edges)
-
-
-def _accumulated(forest, rows, axis, scale, weights):
-    """Accumulated local effects (Apley and Zhu 2020, Equations 15 and 16), (n_edges, n_outputs)."""
-    edges, n_bins = axis.places, len(axis.places) - 1
+    axis = axis._replace(places=edges)
     inside = np.flatnonzero((axis.of_rows >= edges[0]) & (axis.of_rows <= edges[-1]))
     bins = np.maximum(np.searchsorted(edges, axis.of_rows[inside]), 1) - 1
     weights = weights[inside]
-    in_bin = np.bincount(bins, weights, n_bins)
+    in_bin = np.bincount(bins, weights, len(edges) - 1)
     if not in_bin.any():
-        raise ValueError(f"no row has a value of {axis.name} inside of the grid, and a weight")
+        raise ValueError(f"no row has a value of {names} inside of the grid, and a weight")
     at_edges, ends = axis.rows()[:, axis.feature], []
     for of_bins in (bins, bins + 1):
         moved = np.array(rows[inside])
@@ -378,4 +369,4 @@ def _accumulated(forest, rows, axis, scale, weights):
     np.add.at(values, bins + 1, weights[:, None] * (ends[1] - ends[0]))
     values[1:] /= np.where(in_bin > 0, in_bin, 1.0)[:, None]
     values = np.cumsum(values, axis=0)
-    return values - in_bin @ values[1:] / in_bin.sum()
+    return values - in_bin @ values[1:] / in_bin.sum(), [axis]

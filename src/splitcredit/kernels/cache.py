@@ -1,4 +1,4 @@
-"""Lists of arrays that are kept as long as their forest lives, within a bound on memory."""
+"""Keep lists of arrays as long as their forest lives, within a bound on memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Cache:
 
     For a single row it takes longer to make such a list than to use it. The lists that were made
     last are kept. A list that is larger than the bound by itself is made anew each time, item by
-    item. So it never lies in memory as a whole.
+    item. So it is never in memory as a whole.
     """
 
     def __init__(self, most: int):
@@ -25,7 +25,7 @@ class Cache:
             os.register_at_fork(after_in_child=self._unlock)
 
     def items(self, forest, key, make):
-        """The items that the iterator ``make()`` gives, or gave before."""
+        """Yield the items that the iterator ``make()`` gives, or gave in an earlier call."""
         of_forest = self._lists.get(forest)
         made = None if of_forest is None else of_forest.get(key)
         if made is None:
@@ -44,7 +44,7 @@ class Cache:
         self._lock = threading.Lock()
 
     def _listed(self, made):
-        """All items and their bytes; None and 0 if they are more than may be kept."""
+        """Return all items and their bytes, or None and 0 if they exceed the bound."""
         items, size = [], 0
         for item in made:
             items.append(item)
@@ -65,7 +65,7 @@ class Cache:
 
 
 def bytes_of(parts) -> int:
-    """Bytes of the arrays in a list or tuple, and in the tuples in it."""
+    """Count the bytes of the arrays in a list or tuple, and in the tuples in it."""
     return sum(
         bytes_of(part) if isinstance(part, tuple) else getattr(part, "nbytes", 0) for part in parts
     )

@@ -31,7 +31,7 @@ if numba.config.DISABLE_JIT:
         "starts"
     )
 
-# Portions for each thread: more even out what other programs take from one of the threads.
+# Portions for each thread: with more, a thread that other programs slow down holds up less work.
 PORTIONS = 4
 # Seconds of a portion below which the next one is larger.
 SHORT = 0.1
@@ -92,7 +92,7 @@ class _Kernel:
             self.dispatcher = numba.njit(**options)(function)
 
     def __call__(self, *arguments, done=None):
-        """Call it; `done` gets the numbers of pieces that were done since it was last called."""
+        """Call the kernel; report to `done` how many pieces were finished since its last call."""
         if not self.is_compiled:
             self._compile(arguments)
         if not self.parallel:
@@ -101,7 +101,7 @@ class _Kernel:
         return in_portions(self.dispatcher, n_pieces, others, done)
 
     def _compile(self, arguments):
-        """Compile for the types of these arguments, or load the code; a word if it takes long."""
+        """Compile for the types of these arguments, or load the code; warn if it takes long."""
         given = (0, *arguments) if self.parallel else arguments
         began = time.process_time()
         with _no_garbage_collection():
@@ -113,7 +113,7 @@ class _Kernel:
 
 @contextlib.contextmanager
 def _no_garbage_collection():
-    """Numba makes many objects and no garbage: to look for it takes a tenth of the time."""
+    """Turn garbage collection off: numba makes no garbage, and the search costs a tenth."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -132,7 +132,7 @@ def _count(seconds):
 
 
 def say_nothing() -> None:
-    """Give no notice in this process, such as where everything is compiled because it was asked."""
+    """Turn the notice off in this process, such as where compiling is all that was asked."""
     _seconds_left[0] = 0.0
 
 
@@ -188,19 +188,19 @@ class _Portions:
         self._reported = 0
 
     def next(self, size):
-        """The first of some pieces and the one behind the last, or None if none is left."""
+        """Return the first of some pieces and the end behind the last, or None if none is left."""
         with self._lock:
             first = self._left
             self._left = min(self._n, first + min(size, self._most))
             return (first, self._left) if first < self._left else None
 
     def newly_taken(self):
-        """Number of pieces that were taken since this was last asked."""
+        """Return the number of pieces taken since the last call."""
         before, self._reported = self._reported, self._left
         return self._reported - before
 
     def stop(self):
-        """No piece is left."""
+        """Leave no piece to take."""
         with self._lock:
             self._left = self._n
 

@@ -1,6 +1,6 @@
-"""Error-free transformations: a sum, a difference or a product, and exactly what rounding took.
+"""Compute a sum, difference or product without error: the rounded result and what is lost.
 
-They hold for float64 without overflow (Knuth; Dekker 1971). Kernels call them with single numbers;
+The results are exact without overflow (Knuth; Dekker 1971). Kernels call them with single numbers;
 plain Python takes the function before compilation, ``two_sum.py_func``, with arrays.
 """
 
@@ -14,7 +14,7 @@ SPLITTER = 134217729.0
 
 @kernel(inner=True)
 def two_sum(a, b):
-    """Rounded a + b, and the rest that makes it exact (Knuth)."""
+    """Return a + b, rounded, and the rounding error (Knuth)."""
     high = a + b
     rest = high - a
     return high, (a - (high - rest)) + (b - rest)
@@ -22,7 +22,7 @@ def two_sum(a, b):
 
 @kernel(inner=True)
 def two_difference(a, b):
-    """Rounded a - b, and the rest that makes it exact (Knuth)."""
+    """Return a - b, rounded, and the rounding error (Knuth)."""
     high = a - b
     rest = high - a
     return high, (a - (high - rest)) - (b + rest)
@@ -30,7 +30,7 @@ def two_difference(a, b):
 
 @kernel(inner=True)
 def two_product(a, b):
-    """Rounded a * b, and the rest that makes it exact (Dekker)."""
+    """Return a * b, rounded, and the rounding error (Dekker)."""
     high = a * b
     wide_a, wide_b = SPLITTER * a, SPLITTER * b
     a_high, b_high = wide_a - (wide_a - a), wide_b - (wide_b - b)

@@ -1,4 +1,4 @@
-"""Means and variances of the leaves below each node, weighted by cover."""
+"""Compute means and variances of the leaves below each node, weighted by cover."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from splitcredit.kernels.nodes import as_readonly, cached_per_forest, readonly
 
 
 def expectations(forest) -> np.ndarray:
-    """Mean of the leaves of each tree, float64 (n_trees, n_outputs).
+    """Average the leaves of each tree, float64 (n_trees, n_outputs).
 
     A node has ``r m_L + (1 - r) m_R`` with r the left child's share of the cover: what TreeSHAP
     takes for the expectation below it.
@@ -23,7 +23,7 @@ def expectations(forest) -> np.ndarray:
 
 @kernel(parallel=True)
 def _weigh(first, last, left, right, cover, value, offsets, mean):
-    """Write the means of trees. Those of nodes are held for one tree at a time, in the caches."""
+    """Write the means of trees; keep those of nodes for one tree at a time, in the caches."""
     n_outputs, most = value.shape[1], 0
     for t in range(first, last):
         most = max(most, offsets[t + 1] - offsets[t])
@@ -46,7 +46,7 @@ def _weigh(first, last, left, right, cover, value, offsets, mean):
 
 
 def summaries(left, right, cover, value) -> tuple[np.ndarray, np.ndarray, int]:
-    """Mean and variance of the leaves below each node, by the formulas of `formats._nodes`.
+    """Compute mean and variance of the leaves below each node, as `formats._nodes` states them.
 
     Returns them, float64 (n_nodes,), and the first node whose children have cover 0 together, or
     -1. Children come after their parent, and are -1 at a leaf.
@@ -60,7 +60,7 @@ def summaries(left, right, cover, value) -> tuple[np.ndarray, np.ndarray, int]:
 
 @cached_per_forest
 def with_means(forest):
-    """The forest with the mean of the leaves below as the value of each inner node.
+    """Return the forest with the mean of the leaves below as the value of each inner node.
 
     Scikit-learn keeps medians for the absolute error, and values within bounds for monotonic
     constraints.
@@ -74,7 +74,7 @@ def with_means(forest):
 
 @kernel()
 def _go_up(left, right, cover, mean, variance):
-    """Write inner nodes, children first; the first whose children have no cover, or -1."""
+    """Write inner nodes, children first; return the first whose children have no cover, or -1."""
     uncovered, n = -1, len(left)
     for k in range(n - 1, -1, -1):
         a, b = left[k], right[k]

@@ -1,4 +1,4 @@
-"""Inner nodes packed for walking, and what all walks share.
+"""Pack the inner nodes for walks down the trees, and share what all walks need.
 
 Numbers of rows and nodes are made unsigned before they index: of a signed one numba asks each time
 whether it counts from the end.
@@ -20,7 +20,7 @@ BLOCK = 256
 
 
 def n_blocks(n_rows: int, size: int = BLOCK) -> int:
-    """Number of blocks of so many rows, the last of which may have fewer."""
+    """Return the number of blocks of `size` rows; the last may have fewer."""
     return -(-n_rows // size)
 
 
@@ -42,7 +42,7 @@ def cached_per_forest(build):
 
 @cached_per_forest
 def packed_nodes(forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Inner nodes as records, several of which share a cache line: one copy for all walks.
+    """Return inner nodes as records that share cache lines: one copy for all walks.
 
     Returns records (n_inner,) of the threshold (in the forest's `x_dtype`, see `lowered`), the
     feature (the column of the prepared rows, see `credited`) and both children; the roots, int32
@@ -67,17 +67,17 @@ def packed_nodes(forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cached_per_forest
 def inner_first(forest) -> np.ndarray:
-    """The forest's own numbers of its nodes, inner nodes before leaves, int64 (n_nodes,)."""
+    """Number the nodes, inner nodes before leaves, int64 (n_nodes,)."""
     return readonly(np.argsort(forest.feature < 0, kind="stable"))
 
 
 def columns(forest) -> np.ndarray:
-    """Column of the prepared rows that each node compares, int32 (n_nodes,)."""
+    """Return the column of the prepared rows that each node compares, int32 (n_nodes,)."""
     return forest.feature if forest.column is None else forest.column
 
 
 def credited(forest, by_column) -> np.ndarray:
-    """Credits of columns of the prepared rows, (n_samples, n_columns, ...), as those of features.
+    """Turn credits by columns of the prepared rows into credits by features.
 
     A column that stands for a subset of categories gives its credit to the feature of the subset.
     """
@@ -90,24 +90,24 @@ def credited(forest, by_column) -> np.ndarray:
 
 
 def owners(forest) -> np.ndarray:
-    """Feature that each column of the prepared rows is of, int64 (n_columns,)."""
+    """Return the feature that each column of the prepared rows belongs to, int64 (n_columns,)."""
     subsets = () if forest.categories is None else forest.categories.feature
     return np.concatenate([np.arange(forest.n_features), np.array(subsets, np.int64)])
 
 
 @cached_per_forest
 def largest_values(forest) -> np.ndarray:
-    """Distance from 0 of the farthest value in each tree, float64 (n_trees,)."""
+    """Return the largest absolute value in each tree, float64 (n_trees,)."""
     values, starts = forest.value.ravel(), forest.tree_offsets[:-1] * forest.n_outputs
     return np.maximum(np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts))
 
 
 @cached_per_forest
 def outputs_add_up(forest) -> bool:
-    """Whether the outputs of all leaves add up to the same, but for rounding."""
+    """Return whether the outputs of every leaf have the same sum, up to rounding."""
     rounding = 4 * np.finfo(float).eps * largest_values(forest).max() * forest.n_outputs
     leaves = np.flatnonzero(forest.feature < 0)
-    # A few leaves tell most models whose outputs do not add up.
+    # For most models whose outputs have no common sum, a few leaves show it.
     few = forest.value[leaves[:64]]
     # Along short rows `einsum` takes a fraction of the time of `sum`.
     return all(
@@ -117,7 +117,7 @@ def outputs_add_up(forest) -> bool:
 
 
 def lowered(forest) -> np.ndarray:
-    """Thresholds in `x_dtype` for the comparison ``x <= threshold``, (n_nodes,).
+    """Return thresholds in `x_dtype` for the comparison ``x <= threshold``, (n_nodes,).
 
     They are moved to the nearest value of that type which decides as the model does, for every x
     of the type: down where float64 thresholds meet float32 rows, and one step further down where
@@ -140,13 +140,13 @@ def _step_down(numbers, chosen):
 
 
 def readonly(array) -> np.ndarray:
-    """The array marked read-only, as those of a Forest are: one type, one compilation."""
+    """Return the array read-only, as the arrays of a Forest are: one type, one compilation."""
     array.flags.writeable = False
     return array
 
 
 def as_readonly(*arrays) -> list[np.ndarray]:
-    """Contiguous views of arrays that cannot be written to: one type, one compilation."""
+    """Return contiguous views that cannot be written to: one type, one compilation."""
     return [readonly(np.ascontiguousarray(array).view()) for array in arrays]
 
 
@@ -163,7 +163,7 @@ class Nodes(NamedTuple):
 
 
 def nodes_of(forest) -> Nodes:
-    """The nodes of a forest, with thresholds for ``x <= threshold``."""
+    """Return the nodes of a forest, with thresholds for ``x <= threshold``."""
     missing_left = forest.missing_left
     if missing_left is None:
         missing_left = readonly(np.zeros(forest.n_nodes, np.bool_))
@@ -174,7 +174,7 @@ def nodes_of(forest) -> Nodes:
 
 @kernel(inline=True)
 def goes_left(x, nodes, missing_left, k):
-    """Whether a row with value `x` goes left at node `k`; NaN goes where `missing_left` says."""
+    """Return whether a row with value `x` goes left at node `k`; `missing_left` decides for NaN."""
     if x != x:
         return missing_left[k]
     return x <= nodes[k].threshold
@@ -182,13 +182,13 @@ def goes_left(x, nodes, missing_left, k):
 
 @kernel(inline=True)
 def child_of(nodes, k, left):
-    """Left or right child, by arithmetic: as a jump it would be mispredicted every other time."""
+    """Return the left or right child, by arithmetic: a jump would often be mispredicted."""
     return nodes[k].right + np.int32(left) * (nodes[k].left - nodes[k].right)
 
 
 @kernel(inline=True)
 def step(X, nodes, missing_left, at, rows, a):
-    """Number of a walking row, the column that its node compares, and the child that it goes to."""
+    """Return a row's number, the column that its node compares, and the child that it goes to."""
     i, k = np.uint64(rows[a]), np.uint64(at[a])
     j = np.uint64(nodes[k].feature)
     return i, j, child_of(nodes, k, goes_left(X[i, j], nodes, missing_left, k))
@@ -196,7 +196,7 @@ def step(X, nodes, missing_left, at, rows, a):
 
 @kernel(inline=True)
 def enter(nodes, root, first, stop, at, rows):
-    """Put rows first..stop at the root; the number of rows that have a way to go."""
+    """Put rows first..stop at the root; return how many have a split ahead."""
     if root >= nodes.shape[0]:
         return 0
     for i in range(first, stop):

@@ -23,7 +23,7 @@ from functools import cache
 
 
 def names() -> list[str]:
-    """Names of all methods."""
+    """List the names of all methods."""
     return list(_names())
 
 
@@ -33,7 +33,7 @@ def _names():
 
 
 def function_of(name: str):
-    """Find the function that measures by a forest and rows; ValueError lists what there is."""
+    """Find the function that measures by a forest and rows; a ValueError lists all methods."""
     module = module_of(name)
     for kind in ("rank", getattr(module, "IMPORTANCE", ""), "attribute", name):
         if hasattr(module, kind):
@@ -41,7 +41,7 @@ def function_of(name: str):
 
 
 def kind_of(name: str) -> str:
-    """What `function_of` does: ``"explain"`` rows, give an ``"importance"``, or ``"rank"``."""
+    """Say what `function_of` does: ``"explain"`` rows, give an ``"importance"``, or ``"rank"``."""
     module = module_of(name)
     if hasattr(module, "rank"):
         return "rank"
@@ -51,7 +51,7 @@ def kind_of(name: str) -> str:
 
 @cache
 def module_of(name: str):
-    """The module of one method; ValueError lists what there is."""
+    """Import the module of one method; a ValueError lists all methods."""
     if name not in names():
         raise ValueError(f"unknown method {name!r}: available are {', '.join(names())}")
     return importlib.import_module(f"{__name__}.{name}")

@@ -1,4 +1,4 @@
-"""Attributions of the rows of an opened model, in chunks: as a whole, one by one, or as a mean."""
+"""Attribute rows of an opened model in chunks: all at once, chunk by chunk, or as a mean."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit.kernels.results import Whole
+from splitcredit.kernels.results import ResultArray
 from splitcredit.kernels.tree_shap.explain import chosen
 from splitcredit.measures import _library_values, module_of
 from splitcredit.models import _chunks, rescaling
@@ -35,11 +35,11 @@ def explained(
     step = max(n_samples, 1)
     if not of_training:
         step = _chunks.chunk_rows(opened.forest, parameters)
-    whole = Whole(n_samples, value_dtype)
+    result = ResultArray(n_samples, value_dtype)
     pieces = _pieces(
-        method, opened, step, parameters, value_dtype, check_additivity, progress, whole
+        method, opened, step, parameters, value_dtype, check_additivity, progress, result
     )
-    joined = _chunks.joined(pieces, n_samples, whole)
+    joined = _chunks.joined(pieces, n_samples, result)
     unit = _unit(method, opened)
     return _with_rows(joined, opened, opened.index, opened.rows, opened.source, unit)
 
@@ -64,7 +64,7 @@ def in_chunks(method, model, X, parameters, chunk_rows, dtype, check_additivity,
 def averaged(
     method, model, X, parameters, check_additivity, progress, sample_weight=None
 ) -> Importance:
-    """Mean absolute attributions over the rows, which may have weights, added over the outputs."""
+    """Average absolute attributions over the rows, which may have weights; sum over outputs."""
     opened = _opened(method, model, X, parameters)
     if _library_values.is_needed(opened, method):
         own = explained(method, model, X, parameters, "float64", check_additivity)
@@ -77,25 +77,25 @@ def averaged(
     step, dtype = _chunks.chunk_rows(opened.forest, parameters), np.dtype("float64")
     for piece in _pieces(method, opened, step, parameters, dtype, check_additivity, progress):
         if piece.feature_names == opened.forest.feature_names:
-            piece = opened.by_columns(piece, opened.made_of)
+            piece = opened.by_columns(piece)
         sizes, stop = np.abs(piece.values), start + len(piece.values)
         if weights is not None:
             sizes *= weights[start:stop, None, None]
         total, start = total + sizes.sum(axis=(0, 2)), stop
-    called = _called(piece, weights)
+    called = _parameters_of_mean(piece, weights)
     mean = total / (n_samples if weights is None else weights.sum())
     return Importance(mean, piece.feature_names, method, called, unit=_unit(method, opened))
 
 
 def mean_of(own, sample_weight=None) -> Importance:
-    """Mean absolute attributions over the rows of one, added over its outputs."""
+    """Average absolute attributions over the rows, and sum them over the outputs."""
     weights = row_weights(sample_weight, len(own), own.index)
     mean = np.average(np.abs(own.values), axis=0, weights=weights).sum(axis=1)
-    return Importance(mean, own.feature_names, own.method, _called(own, weights))
+    return Importance(mean, own.feature_names, own.method, _parameters_of_mean(own, weights))
 
 
 def mean_of_rows(values, weights=None):
-    """A mean over rows, and its standard error, the root of sum w^2 (x - mean)^2 over sum w."""
+    """Return a mean over rows and its standard error: root of sum w^2 (x - mean)^2 over sum w."""
     mean = np.average(values, axis=0, weights=weights)
     if weights is None:
         return mean, values.std(axis=0) / np.sqrt(max(len(values), 1))
@@ -103,41 +103,41 @@ def mean_of_rows(values, weights=None):
     return mean, np.sqrt(((shares[:, None] * (values - mean)) ** 2).sum(axis=0))
 
 
-def _called(own, weights):
-    """The parameters of a mean over the rows of attributions."""
+def _parameters_of_mean(own, weights):
+    """Return the parameters of an importance that is a mean over the rows of attributions."""
     called = own.parameters | {"summary": "mean |attribution|"}
     return called if weights is None else called | {"weighted": True}
 
 
 def _set_by_user(parameters):
-    """The parameters of a method without those that have their defaults, None and "auto"."""
+    """Return the parameters of a method that do not have their defaults, None or "auto"."""
     given = {k: v for k, v in parameters.items() if k != "features"}
     return {k: v for k, v in given.items() if v is not None and v != "auto"}
 
 
 def _opened(method, model, X, parameters) -> Opened:
-    """The model and its rows as the method takes them."""
+    """Open the model and its rows as the method needs them."""
     module = module_of(method)
     return Opened(
         model,
         X,
         parameters.get("background"),
-        has_room=True,
-        has_start=getattr(module, "ADDS_UP", False),
+        takes_offset=True,
+        takes_start=getattr(module, "ADDS_UP", False),
         of_training="bootstrap" in getattr(module, "REQUIRES", ()),
         features=parameters.get("features", "columns"),
     )
 
 
 def _parameters(opened, method, parameters) -> dict:
-    """The parameters as each chunk takes them; ValueError if they are not for this model."""
+    """Return the parameters for each chunk; a ValueError if they do not fit this model."""
     parameters = {k: v for k, v in parameters.items() if k != "features"}
     forest, groups = opened.forest, parameters.get("groups")
     if "model_output" in parameters:  # the core gets the forest, which does not know its units
         rescaling.check_model(opened, parameters["model_output"])
     if isinstance(groups, str):
         known = forest.feature_names
-        names, members, _ = feature_groups.parted(known, opened.made_of, groups)
+        names, members, _ = feature_groups.resolve_groups(known, opened.made_of, groups)
         groups = {k: [known[j] for j in own] for k, own in zip(names, members, strict=True)}
     if groups is not None:  # each chunk reads them
         parameters["groups"] = feature_groups.listed(groups)
@@ -151,15 +151,15 @@ def _parameters(opened, method, parameters) -> dict:
     what = opened.offset[1]
     if parameters.get("model_output", "raw") != "raw":
         raise ValueError(
-            f"{what} moves each row along the curve: explain model_output='raw', or rows without it"
+            f"{what} shifts the raw score of rows: explain model_output='raw', or rows without it"
         )
     has_classes = forest.n_outputs > 1 or forest.other_class is not None
     if parameters.get("output") == "predicted" and has_classes:
-        raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
+        raise ValueError(f"{what} changes which class is predicted: explain output='all'")
     return parameters
 
 
-def _pieces(method, opened, step, parameters, dtype, check_additivity, progress, whole=None):
+def _pieces(method, opened, step, parameters, dtype, check_additivity, progress, result=None):
     """Yield the attributions of chunks, the first compared with what the model itself predicts."""
     module, parameters = module_of(method), dict(parameters)
     y = parameters.pop("y", None)
@@ -174,7 +174,7 @@ def _pieces(method, opened, step, parameters, dtype, check_additivity, progress,
         progress,
         parameters,
         y=y,
-        whole=whole,
+        result=result,
         offset=offset,
     )
     is_raw = adds_up and parameters.get("model_output", "raw") == "raw"
@@ -187,14 +187,14 @@ def _pieces(method, opened, step, parameters, dtype, check_additivity, progress,
 
 
 def _unit(method, opened) -> str:
-    """The unit of the values, in words, if it is that of the prediction."""
+    """Return the unit of the values, in words, if they have the prediction's unit."""
     module = module_of(method)
     in_its_units = getattr(module, "ADDS_UP", False) or getattr(module, "IN_UNITS", False)
     return opened.unit if in_its_units else ""
 
 
 def _with_rows(attribution, opened, labels, table, source, unit):
-    """An attribution with its rows, by columns of a pipeline; groups of features have no rows."""
+    """Add the rows to an attribution by features, and sum it by columns of a pipeline."""
     forest = opened.forest
     if attribution.feature_names != forest.feature_names:
         return replace(attribution, index=labels, unit=unit)
@@ -203,7 +203,7 @@ def _with_rows(attribution, opened, labels, table, source, unit):
 
 
 def _each_with_rows(pieces, opened, unit):
-    """The attributions of chunks with their rows and unit."""
+    """Yield the attributions of chunks with their rows and unit."""
     start, labels, source = 0, opened.index, opened.source
     for piece in pieces:
         rows = slice(start, start + len(piece.values))

@@ -1,4 +1,4 @@
-"""Errors of calls: which parameter is missing or unknown, and what was meant."""
+"""Word the errors of calls: which parameter is missing or unknown, and what was meant."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def needs(who: str, name: str) -> str:
-    """The line that a method or metric needs a parameter, and how to give it."""
+    """Say that a method or metric needs a parameter, and how to give it."""
     return f"{who} needs {name}: {_HINTS.get(name, f'pass {name}=...')}"
 
 
 def checked(function: _F) -> _F:
-    """The function, whose errors name the parameter that is missing, or the one that was meant."""
+    """Wrap a function so that its errors name the missing parameter, or the likely one."""
     known = inspect.signature(function).parameters
     required = [name for name, parameter in known.items() if parameter.default is parameter.empty]
 
@@ -54,7 +54,7 @@ def checked(function: _F) -> _F:
 
 
 def unknown(function, name: str) -> str:
-    """The line that a function has no such parameter, with what was meant or what takes it."""
+    """Say that a function has no such parameter, with the likely one or a function that has it."""
     known = list(inspect.signature(function).parameters)
     near = did_you_mean(name, known)
     if (function.__name__, name) in _RENAMED:
@@ -71,7 +71,7 @@ def unknown(function, name: str) -> str:
 
 
 def _functions_that_take(parameter, asked):
-    """Names of the measures' functions with a parameter, for `explain`, `importance` or either."""
+    """List the measures' functions with a parameter, for `explain` or `importance`."""
     found: dict[str, None] = {}
     for name in measures.names():
         module = measures.module_of(name)

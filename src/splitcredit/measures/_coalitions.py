@@ -1,4 +1,4 @@
-"""Shapley values of functions of several sums of trees: by all coalitions, or by permutations.
+"""Compute Shapley values of functions of several sums of trees, by coalitions or permutations.
 
 The probabilities of several classes are the softmax of their scores. Attributions of the scores
 cannot be rescaled to those of a probability, as they can for a single score, so the game itself is
@@ -27,7 +27,7 @@ _NUMBERS = 1 << 23
 
 
 def shapley_values(worth) -> np.ndarray:
-    """Shapley values, float64 (p, ...), from the worth of coalitions by their bits, (2**p, ...)."""
+    """Turn the worth of coalitions by their bits, (2**p, ...), into Shapley values, (p, ...)."""
     coalitions, p = np.arange(len(worth)), len(worth).bit_length() - 1
     sizes = np.array([bin(c).count("1") for c in coalitions])
     weight = np.array([1 / (p * comb(p - 1, size)) for size in range(p)])
@@ -40,7 +40,7 @@ def shapley_values(worth) -> np.ndarray:
 
 
 def explain_scores(forest, X, background, curve, y, n_permutations, random_state) -> tuple:
-    """Values, standard errors, baseline and number of permutations, 0 if the values are exact."""
+    """Return values, standard errors, baseline and number of permutations (0: exact)."""
     check_whole("random_state", random_state)
     scores = predict.predict(forest, background)
     if curve == "probability":
@@ -70,14 +70,14 @@ def explain_scores(forest, X, background, curve, y, n_permutations, random_state
 
 
 def _ranking(n_features, n_permutations, random_state):
-    """Place of each feature, (n_permutations, n_features); after an order comes its reverse."""
+    """Return the place of each feature in permutations, each followed by its reverse."""
     rng, n_pairs = np.random.default_rng(random_state), -(-n_permutations // 2)
     ranks = rng.permuted(np.tile(np.arange(n_features), (n_pairs, 1)), axis=1)
     return np.stack([ranks, n_features - 1 - ranks], axis=1).reshape(-1, n_features)
 
 
 def _by_permutations(forest, masks, rows, ranks):
-    """Means of the gains, and their standard errors over pairs of an order and its reverse."""
+    """Average the gains; errors are over pairs of a permutation and its reverse."""
     n_pairs, n_orders = len(ranks) // 2, len(ranks)
     of_columns = np.tile(ranks[:, owners(forest)], (len(rows), 1))
     worth = masks.along(np.repeat(rows, n_orders), of_columns)
@@ -88,7 +88,7 @@ def _by_permutations(forest, masks, rows, ranks):
 
 
 def _by_coalitions(forest, masks, rows, tested):
-    """Exact values of the features that splits test, (n_rows, n_tested, n_outputs)."""
+    """Compute exact values of the tested features, (n_rows, n_tested, n_outputs)."""
     coalitions = np.arange(2 ** len(tested))
     known = np.zeros((len(coalitions), forest.n_features), np.bool_)
     known[:, tested] = coalitions[:, None] >> np.arange(len(tested)) & 1

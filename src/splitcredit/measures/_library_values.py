@@ -1,4 +1,4 @@
-"""Explanations that the library of a model computes, as it alone can read some of the features."""
+"""Let the library of a model compute explanations where only it can read some features."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ROWS = 1 << 14
 
 
 def is_needed(opened, method="tree_shap") -> bool:
-    """Whether the library of an opened model is to compute what a method asks for."""
+    """Return whether the model's library must compute the values of a method."""
     return method == "tree_shap" and bool(opened.format.own_features(opened.inner))
 
 
 def explain(opened, output="all", check_additivity=True, **parameters) -> Attribution:
-    """Path-dependent SHAP values by the library of a model."""
+    """Compute path-dependent SHAP values by the library of a model."""
     inner, library, X = opened.inner, opened.format, opened.given
     for name in parameters:
         raise TypeError(
@@ -94,7 +94,7 @@ def _compare(model, own, container, values, baseline, offset):
 
 
 def explain_chunks(opened, chunk_rows, dtype, **parameters):
-    """Yield the attributions of some rows at a time, as `explain`."""
+    """Yield the attributions of some rows at a time, as `explain` computes them."""
     X, size = opened.given, _ROWS if chunk_rows is None else chunk_rows
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     for start in range(0, max(n_samples, 1), size):

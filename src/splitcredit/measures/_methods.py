@@ -1,4 +1,4 @@
-"""The table of all methods: what takes them, what they need, and checks of their parameters."""
+"""Tabulate all methods: their functions, what they need, and checks of their parameters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OPTIMUM = "pgi2_optimum"
 GREEDY = "pg2_greedy"
 _PENALIZED = ("pg_10", "pg_hat_10", "pg_051", "pg_hat_051")
 _WEIGHED = {"": {}, "_y": {"weigh_by": "y"}, "_centered": {"weigh_by": "centered_y"}}
-# Names that are taken for a method with parameters: those of `compare`, of audits and of the study
+# Names that stand for a method with parameters, in `compare`, in audits and in the study
 # trust, and two that people type.
 PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
     "shap": ("tree_shap", {}),
@@ -60,7 +60,7 @@ PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Method:
-    """One method: the name of its function, who takes it, what it needs beside model and X."""
+    """One method: its name, the functions that accept it, and what it needs beside model and X."""
 
     name: str
     functions: tuple[str, ...]
@@ -69,7 +69,7 @@ class Method:
 
     @property
     def attributes(self) -> bool:
-        """Whether it attributes rows, by a function of its name."""
+        """Whether it attributes rows by a function of its name."""
         return "explain" in self.functions
 
     @property
@@ -79,7 +79,7 @@ class Method:
 
     @property
     def takes_any_rows(self) -> bool:
-        """Whether it attributes rows that the model was not fitted on, each by itself."""
+        """Whether it attributes rows that the model was not fitted on, each independently."""
         return self.attributes and "bootstrap" not in self.needs
 
     @property
@@ -88,23 +88,23 @@ class Method:
         return "refit" in self.needs
 
     def function(self, of: str = "explain") -> Callable[..., Any]:
-        """The public function that serves ``explain``, ``importance`` or ``rank``."""
+        """Return the public function that serves ``explain``, ``importance`` or ``rank``."""
         if self.name in (GREEDY, OPTIMUM):
             return greedy.greedy_ranking if self.name == GREEDY else optimum.best_ranking
         name = getattr(self._module, "IMPORTANCE", self.name) if of == "importance" else self.name
         return getattr(self._module, name)
 
     def takes(self, parameter: str, of: str = "explain") -> bool:
-        """Whether its function has a parameter of that name."""
+        """Return whether its function has a parameter of that name."""
         return parameter in parameters_of(self.function(of))
 
     @property
     def why_unweighted(self) -> str:
-        """The reason why the importance takes no `sample_weight`; empty if it does."""
+        """Reason why the importance takes no `sample_weight`; empty if it does."""
         if self.averages or self.takes("sample_weight", "importance"):
             return ""
         if self.refits:
-            return "it fits a copy of the model, to rows that count alike"
+            return "it fits a copy of the model without weights"
         if "bootstrap" in self.needs:
             return "each tree counts its rows as often as it drew them"
         return (
@@ -112,7 +112,7 @@ class Method:
         )
 
     def why_not(self, opened: Opened) -> str | None:
-        """Why an opened model is not served, in the words of the error; None if it is."""
+        """Return the message that refuses an opened model; None if it is served."""
         try:
             if not _library_values.is_needed(opened, self.name):
                 forest = opened.forest
@@ -153,7 +153,7 @@ class MethodTable(tuple):
         return "\n".join([*lines, "", *(f"{n}: {NEEDS[n]}" for n in NEEDS if n in used)])
 
     def to_frame(self):
-        """As a DataFrame: name, functions, needs, summary; of a model why_not, empty if served."""
+        """Convert to a DataFrame: name, functions, needs, summary; why_not if given a model."""
         import pandas as pd
 
         columns = ["name", "functions", "needs", "summary"]
@@ -165,7 +165,7 @@ class MethodTable(tuple):
 
 
 def methods(model: object = None) -> MethodTable:
-    """All methods: their names, the functions that take them, what they need, what they are.
+    """List all methods: their names, functions, needs and meaning.
 
     Parameters
     ----------
@@ -201,8 +201,8 @@ def methods(model: object = None) -> MethodTable:
     return table
 
 
-def meant(method: Any) -> tuple[Any, dict]:
-    """The name, or function, that a method is given by, and its parameters; see `PRESETS`."""
+def resolve(method: Any) -> tuple[Any, dict]:
+    """Return the method that a name, function or preset stands for, and its parameters."""
     if isinstance(method, partial):
         return method.func, method.keywords
     return PRESETS.get(method, (method, {})) if isinstance(method, str) else (method, {})
@@ -210,7 +210,7 @@ def meant(method: Any) -> tuple[Any, dict]:
 
 def look_up(method: object, function: str) -> Method:
     """Find the method of that name or function; ValueError if `function` does not take it."""
-    name, _ = meant(method)
+    name, _ = resolve(method)
     name = _name_of(name)
     known = isinstance(name, str) and name in (*measures.names(), OPTIMUM)
     if not known or function not in _method(name).functions:
@@ -219,13 +219,13 @@ def look_up(method: object, function: str) -> Method:
 
 
 def is_measure(method: object) -> bool:
-    """Whether a method is given by its name or its function, and not a function of the user."""
-    return not callable(_name_of(meant(method)[0]))
+    """Return whether a method is a known name or function, and not a function of the user."""
+    return not callable(_name_of(resolve(method)[0]))
 
 
 def call(method: object, function: str, progress: bool | None = None, **common) -> partial:
     """Bind the function of a method to its parameters, and those of `common` that are not None."""
-    chosen, parameters = meant(method)
+    chosen, parameters = resolve(method)
     if is_measure(method):
         chosen = look_up(method, function).function(function)
     known = parameters_of(chosen)
@@ -242,7 +242,7 @@ def call(method: object, function: str, progress: bool | None = None, **common) 
 
 
 def refuse_missing(of_method: partial, given=("X",)) -> None:
-    """TypeError if a parameter without a default is neither given nor in the call of a method."""
+    """Raise a TypeError if a required parameter is neither given nor bound to the method."""
     for name, parameter in parameters_of(of_method.func).items():
         is_needed = parameter.default is parameter.empty and name != "model"
         if is_needed and name not in given and name not in of_method.keywords:
@@ -251,12 +251,12 @@ def refuse_missing(of_method: partial, given=("X",)) -> None:
 
 @cache
 def parameters_of(function):
-    """Parameters by name; reading them anew would take longer than to explain one row."""
+    """Return parameters by name, cached: reading a signature takes longer than explaining a row."""
     return inspect.signature(function).parameters
 
 
 def _name_of(function):
-    """The name of the method that a public function is of; anything else as it is."""
+    """Return the name of the method that a public function computes; anything else unchanged."""
     module = getattr(function, "__module__", "").rpartition(".")
     is_public = module[0] == measures.__name__ and callable(function)
     return module[2] if is_public and module[2] in measures.names() else function
@@ -281,7 +281,7 @@ def _method(name):
 
 
 def _refusal(name, function):
-    """The line that a function does not take a method, with the functions that do."""
+    """Say that a function does not take a method, and which functions do."""
     method_names = ", ".join(m.name for m in methods() if function in m.functions)
     takers = next((m.functions for m in methods() if isinstance(name, str) and m.name == name), ())
     if takers:

@@ -1,4 +1,4 @@
-"""AIR: actual impurity reduction, MDI minus that of permuted features (Nembrini et al. 2018)."""
+"""AIR: actual impurity reduction, MDI minus the MDI of permuted features (Nembrini et al. 2018)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def air(
     random_state: Annotated[int, ">= 0"] = 0,
     features: Literal["columns", "transformed"] = "columns",
 ) -> Importance:
-    """Corrected impurity importance of every feature, from a fit on the features and shadows.
+    """Measure corrected impurity importances by a fit on the features and permuted shadows.
 
     One permutation of the rows, shared by all features, makes a shadow of each. The model is
     fitted on features and shadows together, and the importance of a feature is its MDI minus that
@@ -123,7 +123,7 @@ def air(
     names = _names_of(X, steps) if fitted is None else fitted.feature_names
     parameters = {"random_state": int(random_state)}
     values = with_shadows[0] - with_shadows[1]
-    return opened.finished(Importance(values, tuple(names), "air", parameters))
+    return opened.by_columns(Importance(values, tuple(names), "air", parameters))
 
 
 def refuse(model, forest) -> None:
@@ -133,7 +133,7 @@ def refuse(model, forest) -> None:
         hasattr(estimator, "fit") and hasattr(estimator, "get_params")
     ):
         raise TypeError(
-            f"AIR fits a model of its own, and {_called(estimator)} cannot be fitted: pass "
+            f"AIR fits a model of its own, and {_class_name(estimator)} cannot be fitted: pass "
             "an unfitted estimator, e.g. RandomForestClassifier()"
         )
     _refuse_settings_by_feature(estimator)
@@ -147,7 +147,7 @@ def _refuse_categories(estimator, forest):
 
 
 def _forest_of(estimator):
-    """The forest of a fitted estimator, which has names and an order of the features, or None."""
+    """Return the forest of a fitted estimator, which has names of the features; or None."""
     from sklearn.exceptions import NotFittedError
 
     try:
@@ -156,7 +156,7 @@ def _forest_of(estimator):
         return None
 
 
-def _called(estimator):
+def _class_name(estimator):
     is_class = isinstance(estimator, type)
     return f"the class {estimator.__name__}" if is_class else type(estimator).__name__
 
@@ -168,7 +168,7 @@ def _names_of(X, steps):
 
 
 def _refuse_settings_by_feature(estimator):
-    """Refuse settings for single features: a shadow without them is no likeness of its feature."""
+    """Refuse settings for single features, which shadow features would lack."""
     settings = estimator.get_params(deep=False)
     for name in _BY_FEATURE:
         value = settings.get(name)
@@ -180,7 +180,7 @@ def _refuse_settings_by_feature(estimator):
 
 
 def _as_array(X):
-    """X as an array, with NaN in place of the missing values of pandas."""
+    """Return X as an array, with NaN in place of the missing values of pandas."""
     if hasattr(X, "iloc") and any(hasattr(dtype, "na_value") for dtype in X.dtypes):
         X = X.astype(object).where(X.notna(), np.nan)
     return np.asarray(X)

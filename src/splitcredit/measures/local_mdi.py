@@ -26,7 +26,7 @@ def local_mdi(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
-    """Local MDI of every feature for every row, Eq. 8 of sutera2021.
+    """Attribute impurity decreases to every feature for every row, Eq. 8 of sutera2021.
 
     Parameters
     ----------

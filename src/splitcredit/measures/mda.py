@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from splitcredit.kernels.walks import mda as kernel
 from splitcredit.measures._calls import checked
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.opened import Opened
 from splitcredit.models.training import checked_training_data, refuse_without_oob
 from splitcredit.results import progress_bar
@@ -31,7 +31,7 @@ def mda(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
-    """Mean decrease of accuracy when a feature is permuted among each tree's out-of-bag rows.
+    """Measure how accuracy drops when a feature is permuted among each tree's out-of-bag rows.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def permuted(opened, y, parameters, progress, method="mda", within=None) -> Impo
     forest, X = opened.forest, opened.rows
     rows, y = checked_training_data(forest, X, y)
     refuse_without_oob(forest)
-    forest, rows = together(forest, opened.columns, rows)
+    forest, rows = forest_by_columns(forest, opened.columns, rows)
     orders = permutations(forest.n_features, parameters["random_state"])
     if within is not None:
         orders = within(forest, rows, orders)
@@ -99,11 +99,11 @@ def permuted(opened, y, parameters, progress, method="mda", within=None) -> Impo
     if parameters.get("scaled"):
         values, error = values / np.where(error > 0, error, 1.0), None
     parameters |= opened.columns.parameters if opened.columns else {}
-    return opened.finished(Importance(values, forest.feature_names, method, parameters, error))
+    return opened.by_columns(Importance(values, forest.feature_names, method, parameters, error))
 
 
 def permutations(n_features: int, random_state: int):
-    """Make a function of a tree and n that orders n rows for each feature."""
+    """Make a function of a tree and n that permutes n rows for each feature."""
 
     def of_tree(tree, n):
         rng = np.random.default_rng([random_state, tree])

@@ -25,7 +25,7 @@ def mdi(
     normalize: Literal["none", "trees"] = "none",
     features: Literal["columns", "transformed"] = "columns",
 ) -> Importance:
-    """Global MDI.
+    """Measure the mean decrease of impurity of every feature.
 
     Parameters
     ----------
@@ -65,16 +65,16 @@ def mdi(
     check_choice("normalize", normalize, NORMALIZE)
     per_tree = kernel.mdi_per_tree(forest)
     if normalize == "none":
-        return opened.finished(_named(forest, per_tree.mean(axis=0), normalize))
+        return opened.by_columns(_named(forest, per_tree.mean(axis=0), normalize))
     grown = per_tree[np.diff(forest.tree_offsets) > 1]
     shares = grown if forest.aggregate == "sum" else _shares(grown)
     mean = shares.mean(axis=0) if len(shares) else np.zeros(forest.n_features)
     mean = mean / mean.sum() if mean.sum() > 0 else mean
-    return opened.finished(_named(forest, mean, normalize))
+    return opened.by_columns(_named(forest, mean, normalize))
 
 
 def _shares(per_tree):
-    """Each tree's importances over their sum, zeros where that is not above 0."""
+    """Divide each tree's importances by their sum; zeros where it is not above 0."""
     totals = per_tree.sum(axis=1, keepdims=True)
     return np.divide(per_tree, totals, out=np.zeros_like(per_tree), where=totals > 0)
 

@@ -32,7 +32,7 @@ def mdi_oob(
     features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Importance:
-    """Mean over trees of sum_i f_{T,k}(x_i) y_i / n over their in-bag or out-of-bag rows i.
+    """Average sum_i f_{T,k}(x_i) y_i / n over trees T and their in-bag or out-of-bag rows i.
 
     f_{T,k} is what Saabas' method credits to feature k in tree T, called CFC in loecher2022; its
     node means are those of the in-bag rows. y is one-hot for a classifier.
@@ -92,11 +92,11 @@ def mdi_oob(
     values = shares[:, :, outputs].sum(axis=2).mean(axis=0)
     output = output if isinstance(output, str) else int(output)
     parameters = {"rows": rows, "output": output, "divide_by": divide_by}
-    return opened.finished(Importance(values, forest.feature_names, "mdi_oob", parameters))
+    return opened.by_columns(Importance(values, forest.feature_names, "mdi_oob", parameters))
 
 
 def _divisors(forest, sums, kind, divide_by):
-    """The number n of every tree and output, (n_trees, n_outputs)."""
+    """Return the number n of every tree and output, (n_trees, n_outputs)."""
     roots = forest.tree_offsets[:-1]
     rows, targets = sums.rows[kind][roots], sums.targets[kind][roots]
     if divide_by == "rows":

@@ -44,7 +44,7 @@ def oob_attributions(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
-    """Attributions of every training row, by its out-of-bag or in-bag trees.
+    """Attribute every training row by its out-of-bag or in-bag trees.
 
     In-bag rows count once, however often they were drawn. The sum over these trees is divided by
     the number of all trees, as in the paper, so in-bag and out-of-bag values add up to the
@@ -157,10 +157,10 @@ def oob_importance(
     -----
     loecher2022, sections 3 (CFC) and 4 (SHAP), and Figure 5 for SHAP weighted by the outcome.
 
-    The standard error is that of a mean over rows, the spread over the rows divided by the root of
-    their number; `splitcredit.importance` has that of a weighted mean. It takes the trees as given,
-    and leaves out that they are grown on the same rows.
-    With ``"centered_y"`` the value is a covariance, and the spread is the root of 2 times that of
+    The standard error of this mean over rows is the standard deviation over the rows divided by the
+    root of their number; for a weighted mean see `splitcredit.importance`. It takes the trees as
+    given, and ignores that they are grown on the same rows.
+    With ``"centered_y"`` the value is a covariance, and the deviation is root 2 times that of
     ``(y_i - mean y) (phi_i - mean phi)``: without signal, two rows have similar products
     if each is explained by trees that were grown on the other.
 
@@ -175,7 +175,7 @@ def oob_importance(
     forest, X = opened.forest, opened.rows
     attributed = attribute(forest, X, attribution, rows, output)
     _, y = checked_training_data(forest, X, y)
-    attributed = opened.by_columns(attributed, opened.made_of)
+    attributed = opened.by_columns(attributed)
     values = attributed.values
     weights = row_weights(sample_weight, len(values), opened.index)
     weighed = np.abs(values)
@@ -188,17 +188,17 @@ def oob_importance(
         weighed = values * targets
     scores = np.average(weighed, axis=0, weights=weights).sum(axis=1)
     if weigh_by == "centered_y":
-        # The mean attribution adds nothing to a covariance, nor to its error. The factor is that of
-        # pairs of rows, each of which is explained by trees with the other.
+        # The mean attribution adds nothing to a covariance, nor to its error. The factor is due to
+        # pairs of rows, each of which is explained by trees grown on the other.
         weighed = 2**0.5 * (weighed - np.average(values, axis=0, weights=weights) * targets)
     _, error = mean_of_rows(weighed.sum(axis=2), weights)
     parameters = attributed.parameters | {"weigh_by": weigh_by}
     parameters |= {} if weights is None else {"weighted": True}
     names = attributed.feature_names
-    return opened.finished(Importance(scores, names, attributed.method, parameters, error))
+    return opened.by_columns(Importance(scores, names, attributed.method, parameters, error))
 
 
 def refuse(model, forest) -> None:
-    """Raise a ValueError if no rows are out of bag: the means over them take models of any y."""
+    """Raise a ValueError if no rows are out of bag."""
     refuse_unbagged(forest)
     refuse_without_oob(forest)

@@ -66,7 +66,7 @@ def penalized_gini(
     features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Importance:
-    """Penalized Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).
+    """Measure penalized Gini importances, mean over the trees (loecher2022, Eq. 1 to 5).
 
     The impurity of a node is ``alpha v_oob + (1 - alpha) v_in + penalty / 2 * sum_d (m_oob,d -
     m_in,d)^2``; see `kernels.walks.oob.penalized_gini`. For a classifier v is the Gini impurity,
@@ -85,7 +85,7 @@ def penalized_gini(
     penalty : float, optional
         lambda, the weight of the squared distance of in-bag and out-of-bag means.
     weights : {"inbag", "oob"}, optional
-        Whose number of rows weighs a node.
+        Weigh a node by its number of in-bag or of out-of-bag rows.
     min_child_oob, min_child_inbag : int, optional
         A split adds nothing if one of its children has fewer out-of-bag, or in-bag, rows. With less
         than 2 out-of-bag rows the bias correction leaves a bias; the programs behind Table 1 use 2
@@ -135,11 +135,11 @@ def penalized_gini(
     settings = PRESETS[preset] | {k: v for k, v in overrides.items() if v is not None}
     opened = Opened(model, X, of_training=True, features=features).checked(check_additivity)
     found = importances(opened.forest, opened.rows, y, {preset: settings})
-    return opened.finished(found[preset])
+    return opened.by_columns(found[preset])
 
 
 def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
-    """Several penalized Gini importances from one pass over the forest.
+    """Compute several penalized Gini importances from one pass over the forest.
 
     Parameters
     ----------
@@ -179,24 +179,24 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
 
 
 def _plain(settings):
-    """Settings as plain Python has them, so that results can be stored."""
+    """Convert settings to plain Python types, so that results can be stored."""
     kinds = {"alpha": float, "penalty": float, "per_row": bool}
     kinds |= {"min_child_oob": int, "min_child_inbag": int}
     return {name: kinds.get(name, str)(value) for name, value in settings.items()}
 
 
 def _needs_oob(settings):
-    """Whether out-of-bag rows are in a score: by weights, impurity or penalty."""
+    """Return whether a score uses out-of-bag rows: by weights, impurity or penalty."""
     return settings["weights"] == "oob" or settings["alpha"] != 0 or settings["penalty"] != 0
 
 
 def _record(settings):
-    """One score as the kernel takes it."""
+    """Convert a score to the record that the kernel takes."""
     missing = [name for name in oob.SCORE.names if name not in settings]
     extra = [name for name in settings if name not in oob.SCORE.names]
     if missing or extra:
         raise ValueError(
-            f"the settings of a score lack {missing}, and {extra} are none: give all of "
+            f"the settings of a score lack {missing}, and {extra} are unknown: give all of "
             f"{', '.join(oob.SCORE.names)}, such as PRESETS['ufi'] | {{'alpha': 1.0}}"
         )
     check_choice("weights", settings["weights"], ROWS)

@@ -1,4 +1,4 @@
-"""Permutation: what the score on given rows loses if a feature is permuted (scikit-learn)."""
+"""Permutation: loss of the score on given rows if a feature is permuted (scikit-learn)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def permutation(
     features: Literal["columns", "transformed"] = "columns",
     progress: bool | None = None,
 ) -> Importance:
-    """Scikit-learn's ``permutation_importance``, to compare with.
+    """Measure how the score drops if a feature is permuted, by scikit-learn's function.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def permutation(
         An estimator itself predicts, so pipelines are taken, and models that cannot be converted.
         The features are the columns of X, of a pipeline those that it reads.
     X : array-like or DataFrame (n_samples, n_features)
-        Rows that the model was not fitted on, to tell features from noise.
+        Rows that the model was not fitted on, to distinguish features from noise.
     y : (n_samples,)
     n_repeats : int
         Permutations of each feature.
@@ -58,7 +58,7 @@ def permutation(
         As scikit-learn has them: a seed, and the number or share of the rows that are drawn for
         each feature.
     features : {"columns", "transformed"}
-        Of a pipeline: the columns of X that it reads, or the features that its steps make.
+        For a pipeline: permute the columns of X, or the features that its steps make.
     progress : bool, optional
         See `splitcredit.tree_shap`.
 
@@ -98,7 +98,7 @@ def permutation(
         table, model = dense(opened.rows, opened.forest.absent), opened.inner
         # Numbers of rows are permuted, and each column has its features from the row of its number.
         X = np.tile(np.arange(len(table))[:, None], len(names))
-        rows_of = partial(_taken, table, members)
+        rows_of = partial(_rows_with_columns_of, table, members)
     X = rows_in(X, model)
     refuse_container(X)
     if hasattr(X, "to_pandas"):  # of polars and pyarrow; scikit-learn would make an array of it
@@ -112,7 +112,7 @@ def permutation(
     score = scoring if is_judged_by_user else check_scoring(model, scoring)
     if np.ndim(X) != 2:
         raise ValueError(
-            "X is no table of columns, which are permuted: pass one, or for a pipeline that begins "
+            "X is not a table, whose columns are permuted: pass one, or for a pipeline that begins "
             "with a text or a list the last step, model[-1], and model[:-1].transform(X)"
         )
     weights = row_weights(sample_weight, np.shape(X)[0], opened.index)
@@ -135,7 +135,7 @@ def permutation(
             result = permutation_importance(
                 estimator, X, y, scoring=counted, sample_weight=weights, **options
             )
-        except Exception as refused:  # of the model or the score, whatever it is
+        except Exception as refused:  # any error of the model or the score
             raise ValueError(f"X, y or scoring does not fit the model: {refused}") from refused
     known = list(names or names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1])))
     shown = getattr(scoring, "__name__", None if scoring is None else str(scoring))
@@ -151,8 +151,8 @@ def permutation(
     return Importance(result.importances_mean[kept], names, "permutation", parameters, error[kept])
 
 
-def _taken(table, members, numbers):
-    """Rows that have the features of each column from the row of its number."""
+def _rows_with_columns_of(table, members, numbers):
+    """Return rows whose features of each column come from the row with its number."""
     taken = table.copy()
     for k, features in enumerate(members):
         if hasattr(table, "iloc"):
@@ -186,11 +186,11 @@ class _Averaged:
         self.forest = forest
 
     def fit(self, X, y):
-        """Nothing is left to fit; scikit-learn asks for the method."""
+        """Do nothing: scikit-learn asks for the method."""
         return self
 
     def score(self, X, y, sample_weight=None):
-        """Accuracy of classes, or share of explained variance of values."""
+        """Return the accuracy of classes, or the share of explained variance of values."""
         from sklearn.metrics import accuracy_score, r2_score
 
         prediction = self.forest.predict(X)

@@ -27,7 +27,7 @@ def saabas(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
-    """Saabas attributions: each split on the row's path gets the change of the node's prediction.
+    """Attribute predictions by Saabas' method: a split gets the change of the prediction at it.
 
     Parameters
     ----------

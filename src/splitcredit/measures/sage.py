@@ -13,7 +13,7 @@ from splitcredit.kernels.walks import predict
 from splitcredit.kernels.walks import sage as kernel
 from splitcredit.measures._calls import checked
 from splitcredit.measures._coalitions import shapley_values
-from splitcredit.models.by_columns import together
+from splitcredit.models.by_columns import forest_by_columns
 from splitcredit.models.formats import format_of, unwrap
 from splitcredit.models.formats._nodes import LEAF_VARIANCE
 from splitcredit.models.opened import Opened
@@ -69,7 +69,7 @@ def sage(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Importance:
-    """SAGE values: Shapley values of v(S) = E[loss(f_{}, Y)] - E[loss(f_S(X_S), Y)].
+    """Compute SAGE values: Shapley values of v(S) = E[loss(f_{}, Y)] - E[loss(f_S(X_S), Y)].
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def sage(
         is looked at every 512 permutations. By default 0.025, or after some twenty seconds of work,
         counted in steps and not by a clock; a warning then says which share was reached.
     n_permutations : int, optional
-        Permutations to sample, whatever the standard errors; not for the exact algorithm.
+        Permutations to sample, for any standard errors; not for the exact algorithm.
     sample_weight : (n_samples,), optional
         Weights of the rows, see `splitcredit.importance`. Both expectations are weighted means over
         the rows: exact ones are these means, and sampling draws a row with a probability in
@@ -114,7 +114,7 @@ def sage(
     -------
     Importance
         Values in units of the loss, nats for cross entropy, that add up to the loss which knowing
-        the features saves. The standard errors are those of the sampling, zeros if exact;
+        the features saves. The standard errors cover the sampling only, zeros if exact;
         ``parameters`` hold how many permutations there were, 0 if exact, and rows of background.
 
     Raises
@@ -134,7 +134,7 @@ def sage(
     -----
     Covert, Lundberg and Lee, "Understanding global feature contributions with additive importance
     measures" (2020); v(S) as in sutera2021, section 5. The marginal imputer and the rule for
-    stopping are those of the package sage-importance. With the conditional imputer, cross
+    stopping follow the package sage-importance. With the conditional imputer, cross
     entropy and the Bayes classifier the values are ln 2 times those of sutera2021, Eq. 4.
 
     Examples
@@ -167,7 +167,7 @@ def sage(
     else:
         is_sampled = algorithm == "sampled" and imputer == "marginal"
         background = _background(X, weights, is_sampled, random_state)
-    forest, rows, drawn = together(forest, opened.columns, X, background)
+    forest, rows, drawn = forest_by_columns(forest, opened.columns, X, background)
     p = forest.n_features
     imputed, losses = _losses(forest, rows, y, drawn, loss, imputer, link)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
@@ -196,7 +196,7 @@ def sage(
     parameters |= {"n_permutations": int(n_permutations), "n_background": len(drawn)}
     parameters |= {} if weights is None else {"weighted": True}
     parameters |= opened.columns.parameters if opened.columns else {}
-    return opened.finished(Importance(values, forest.feature_names, "sage", parameters, error))
+    return opened.by_columns(Importance(values, forest.feature_names, "sage", parameters, error))
 
 
 def _background(X, weights, is_sampled, random_state) -> np.ndarray:
@@ -213,7 +213,7 @@ def _background(X, weights, is_sampled, random_state) -> np.ndarray:
 
 
 def _losses(forest, X, y, background, loss, imputer, link="raw"):
-    """The imputer, and a function of its predictions and the rows that gives the losses."""
+    """Return the imputer, and a function that gives the losses of its predictions for rows."""
     imputers = {"marginal": kernel.MarginalImputer, "conditional": kernel.ConditionalImputer}
     imputed = imputers[imputer](forest, X, background, link)
     n_classes = len(classes_of(forest))
@@ -227,7 +227,7 @@ def _losses(forest, X, y, background, loss, imputer, link="raw"):
 
 
 def _exact(imputed, losses, n, weights, p, progress):
-    """Shapley values by enumeration of all coalitions."""
+    """Compute Shapley values by enumeration of all coalitions."""
     if p > MOST_FEATURES:
         raise ValueError(
             f'algorithm="exact" enumerates the subsets of the features, and 2**{p} are too many: '
@@ -248,7 +248,7 @@ def _exact(imputed, losses, n, weights, p, progress):
 
 
 def _sampled(imputed, losses, draw, p, threshold, limit, rng, done):
-    """Mean and standard error of the gains over random permutations, and how many there were.
+    """Return mean and standard error of the gains over random permutations, and their number.
 
     There are at most `limit`, and as many without a threshold.
     """
@@ -293,19 +293,19 @@ def _sampled(imputed, losses, draw, p, threshold, limit, rng, done):
 
 
 def _needed(count, mean, error, threshold):
-    """Permutations that the standard errors so far let expect, whole rounds."""
+    """Estimate from the standard errors so far how many permutations are needed, in full rounds."""
     wanted = threshold * _spread(mean)
     n_rounds = count * (error.max() / wanted) ** 2 / ROUND if wanted > 0 else 1.0
     return int(min(MOST, max(1.0, np.ceil(n_rounds)) * ROUND))
 
 
 def _spread(values):
-    """Distance between the largest and the smallest value; a single one has that to 0 only."""
+    """Return the largest less the smallest value; for a single value its distance to 0."""
     return np.ptp(values) if len(values) > 1 else abs(values[0])
 
 
 def _gains(imputed, losses, rows, ranks):
-    """Loss saved by each feature when it becomes known in the order of its rank, (n_draws, p)."""
+    """Return the loss saved by each feature as it becomes known by rank, (n_draws, p)."""
     n_draws, p = ranks.shape
     predictions = imputed.along(rows, ranks).reshape(n_draws * (p + 1), -1)
     pairs = losses(predictions, np.repeat(rows, p + 1)).reshape(n_draws, p + 1)
@@ -324,7 +324,7 @@ def refuse(model, forest) -> None:
             "explain its rows by tree_shap"
         )
     refuse_targets_of_several(forest)
-    # Trees that are grown on classes have another criterion than those of a booster's residuals.
+    # Trees that are grown on classes and on a booster's residuals have different criteria.
     of_residuals = forest.aggregate == "sum" and forest.criterion in _OF_RESIDUALS
     if forest.output_names != ("output",) and (of_residuals or forest.criterion == LEAF_VARIANCE):
         what = library.called(inner) if library.has_units else str(forest)
@@ -345,7 +345,7 @@ def refuse(model, forest) -> None:
 
 
 def link_of(model, forest) -> str:
-    """What of the model is compared with y: its ``"raw"`` output, or the ``"probability"``."""
+    """Return which output is compared with y: the ``"raw"`` one, or the ``"probability"``."""
     inner, _ = unwrap(model)
     has_classes = forest.other_class is not None or forest.n_outputs > 1
     scores = "log_odds" if forest.n_outputs == 1 else "class_scores"

@@ -1,4 +1,4 @@
-"""Splits: what the splits of each feature add up to, as the libraries of boosting count it."""
+"""Splits: number, gain or cover of the splits of each feature, as boosting libraries count."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def splits(
     kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight",
     features: Literal["columns", "transformed"] = "columns",
 ) -> Importance:
-    """Number, gain or cover of the splits of each feature, under the names of XGBoost.
+    """Count the splits of each feature, or add up gain or cover, under the names of XGBoost.
 
     Parameters
     ----------
@@ -73,21 +73,21 @@ def splits(
         values *= _targets_of_a_node(forest)
     else:
         values = _total_gain(opened)
-    found = opened.finished(Importance(values, forest.feature_names, "splits", {"kind": kind}))
+    found = opened.by_columns(Importance(values, forest.feature_names, "splits", {"kind": kind}))
     if kind in ("gain", "cover"):
-        times = opened.finished(Importance(counts, forest.feature_names, "splits")).values
+        times = opened.by_columns(Importance(counts, forest.feature_names, "splits")).values
         found = replace(found, values=found.values / np.maximum(times, 1))
     return found
 
 
 def _targets_of_a_node(forest):
-    """How many targets XGBoost adds up in a cover: all that the leaves have; a Forest has one."""
+    """Return how many targets XGBoost adds up in a cover, where a Forest has one."""
     has_vectors = (np.count_nonzero(forest.value, axis=1) > 1).any()
     return forest.n_outputs if forest.cover_kind == "sum_hessian" and has_vectors else 1
 
 
 def _total_gain(opened):
-    """Sums of gains as the library of a fitted model gives them."""
+    """Return sums of gains as the library of a fitted model gives them."""
     gains = opened.format.gains(opened.inner, opened.forest)
     if gains is not None:
         return gains

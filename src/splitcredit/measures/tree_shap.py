@@ -31,7 +31,7 @@ def tree_shap(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
-    """Path-dependent TreeSHAP: the Shapley values of lundberg2017, Eq. 2 with Algorithm 1, exact.
+    """Attribute by path-dependent TreeSHAP: exact, lundberg2017, Eq. 2 with Algorithm 1.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def tree_shap(
     features : {"columns", "transformed"}
         What results of a pipeline are by: the columns of X, with the sum over the features that its
         steps made of each, or these transformed features. A feature of several columns, or of a
-        step that does not tell, stays by itself; ``parameters["of_no_single_column"]`` names it.
+        step that does not name one, stays single; ``parameters["of_no_single_column"]`` names it.
     check_additivity : bool
         Whether a few rows are compared with what the model itself predicts.
     progress : bool, optional

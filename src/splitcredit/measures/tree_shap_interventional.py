@@ -24,7 +24,7 @@ from splitcredit.models.prediction import (
 )
 from splitcredit.results.attribution import Attribution
 
-# Numbers of one array of slopes, whatever the number of rows: 16 MiB.
+# Numbers of one array of slopes, for any number of rows: 16 MiB.
 _CHUNK = 1 << 21
 
 # Whether the values and the baseline of a row add up to its prediction.
@@ -47,7 +47,7 @@ def tree_shap_interventional(
     check_additivity: bool = True,
     progress: bool | None = None,
 ) -> Attribution:
-    """Interventional TreeSHAP: exact Shapley values of v(S), the mean over z of ``f(x_S, z_-S)``.
+    """Attribute by interventional TreeSHAP: v(S) is the mean over z of ``f(x_S, z_-S)``.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ def tree_shap_interventional(
     y : array-like (n_samples,), optional
         Targets, for the two losses; for the log loss labels of classes, 0 or 1 if there are two.
     n_permutations : int, optional
-        For probabilities or the log loss of several classes: orders of the features that are drawn
+        For probabilities or the log loss of several classes: permutations of the features, drawn
         for each row, half of them the reverse of the others. By default 128; or none, and exact
         values, if splits test at most 10 features.
     random_state : int
-        Seed of the orders, which are the same for all rows.
+        Seed of the permutations, which are the same for all rows.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def tree_shap_interventional(
         In units of what is explained. The baseline is its mean over the background; of a loss it
         has one row for each row of X, as it depends on y. Of several classes with another model
         output than ``"raw"``, ``parameters`` hold `n_permutations`, 0 if the values are exact, and
-        the `largest_standard_error` of all values, which is that of the sampling.
+        the `largest_standard_error` of all values, from the sampling.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def tree_shap_interventional(
     trees", Nature Machine Intelligence 2 (2020): their "interventional" feature perturbation.
 
     With another model output than ``"raw"``, of a forest with one output, the values are not the
-    Shapley values of what is explained: for each background row those of the raw prediction are
+    Shapley values of this output: for each background row the values of the raw prediction are
     scaled by the chord of the curve between the two predictions, and by 1 where these are equal, as
     shap does. Scores of several classes cannot be rescaled so. There the values are the Shapley
     values, exact or sampled (`splitcredit.measures._coalitions`); shap has none.
@@ -174,7 +174,7 @@ def _explain_classes(
 
 
 def _explain_curve(forest, X, background, output, curve, y):
-    """Attribute a curve of the only output."""
+    """Attribute a transform, such as the probability, of the only output."""
     X = forest.prepare(X)
     y = rescaling.check(forest, curve, y, len(X))
     if output != "predicted":
@@ -201,7 +201,7 @@ def _explain_curve(forest, X, background, output, curve, y):
 
 
 def _of_curve(forest, values, baseline, names, index, output, curve, sampling) -> Attribution:
-    """The attribution of a curve, with what it was made by."""
+    """Return the attribution of a transformed output, with the parameters of the call."""
     chosen = {"output": output if isinstance(output, str) else int(output), "model_output": curve}
     return Attribution(
         values=values,

@@ -23,7 +23,7 @@ def ufi(
     features: Literal["columns", "transformed"] = "columns",
     check_additivity: bool = True,
 ) -> Importance:
-    """Unbiased split improvement of every feature, mean over the trees.
+    """Measure the unbiased split improvement of every feature, mean over the trees.
 
     Parameters
     ----------
@@ -61,4 +61,4 @@ def ufi(
     forest = opened.forest
     score = penalized_gini.importances(forest, opened.rows, y, ["ufi"])["ufi"]
     factor = 2.0 if forest.n_outputs == 1 else 1.0
-    return opened.finished(Importance(factor * score.values, forest.feature_names, "ufi"))
+    return opened.by_columns(Importance(factor * score.values, forest.feature_names, "ufi"))

@@ -1,4 +1,4 @@
-"""Turn models into forests: the arrays of a forest, the formats it is read from, what it predicts.
+"""Turn models into forests: arrays of a forest, formats of libraries, and predictions.
 
 `Opened` of ``opened.py`` holds a model and its rows, made once for each call.
 """

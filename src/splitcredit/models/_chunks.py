@@ -1,4 +1,4 @@
-"""Rows in chunks: what bounds the memory of long tables and moves the progress bar.
+"""Split rows into chunks, which bounds memory and moves the progress bar.
 
 What a row gets is the same bytes in any chunk; the tests of every method hold them to that.
 """
@@ -29,7 +29,7 @@ _FEWEST = 1 << 10
 
 
 def chunk_rows(forest, parameters=MappingProxyType({})) -> int:
-    """Rows in a chunk, from the sizes of the forest and what is explained."""
+    """Return the rows in a chunk, from the sizes of the forest and what is explained."""
     if parameters.get("model_output", "raw") != "raw" and forest.n_outputs > 1:
         return _PLAYED  # by sampling
     rows = min(_ROWS, max(_FEWEST, _PAIRS // forest.n_nodes))
@@ -39,7 +39,7 @@ def chunk_rows(forest, parameters=MappingProxyType({})) -> int:
 
 
 def attributions(
-    function, forest, X, rows: int, dtype, progress, parameters, *, y=None, whole=None, offset=None
+    function, forest, X, rows: int, dtype, progress, parameters, *, y=None, result=None, offset=None
 ):
     """Check all rows, and yield the attributions of `rows` at a time; one piece if X has none."""
     n = X.shape[0]
@@ -52,7 +52,7 @@ def attributions(
         for start in range(0, max(n, 1), rows):
             chunk = X if n <= rows else rows_at(X, slice(start, start + rows))
             targets = {} if y is None else {"y": y[start : start + rows]}
-            with nullcontext() if whole is None else whole.chunk(start, chunk.shape[0]):
+            with nullcontext() if result is None else result.chunk(start, chunk.shape[0]):
                 piece = function(forest, chunk, **targets, **parameters)
             if offset is not None:
                 own = offset[start : start + rows]
@@ -65,7 +65,7 @@ def attributions(
 
 
 def as_table(forest, X):
-    """X as something with rows to take; ValueError if it has none."""
+    """Return X as a table whose rows can be taken; ValueError if it is none."""
     X = rows_in(X)
     refuse_container(X)
     is_table = hasattr(X, "columns") or hasattr(X, "column_names")
@@ -86,12 +86,12 @@ def as_table(forest, X):
     if hasattr(X, "tocsr"):
         return X.tocsr()  # which has rows to take
     if np.ndim(X) != 2:
-        forest.prepare(X)  # says what is wrong
+        forest.prepare(X)  # raises the error
     return X
 
 
-def joined(pieces, n: int, whole) -> Attribution:
-    """The attributions of n rows from those of their chunks."""
+def joined(pieces, n: int, result) -> Attribution:
+    """Join the attributions of chunks to those of n rows."""
     first = next(pieces)
     if len(first.values) == n:
         return first
@@ -99,14 +99,14 @@ def joined(pieces, n: int, whole) -> Attribution:
     while piece is not None:
         if ERROR in parameters:
             parameters[ERROR] = max(parameters[ERROR], piece.parameters[ERROR])
-        whole.put(start, piece.values)
+        result.put(start, piece.values)
         start += len(piece.values)
         baselines.append(piece.baseline)
         indices.append(piece.output_index)
         piece = next(pieces, None)
     return replace(
         first,
-        values=whole.values,
+        values=result.values,
         parameters=parameters,
         baseline=first.baseline if first.baseline.ndim == 1 else np.concatenate(baselines),
         output_index=None if first.output_index is None else np.concatenate(indices),

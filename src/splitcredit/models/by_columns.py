@@ -1,4 +1,4 @@
-"""Forests whose features are the columns that a pipeline made the features of its trees of."""
+"""Give a forest the columns of a pipeline's table as features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from splitcredit.models.forest import Forest
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ForestByColumns(Forest):
-    """Trees that have columns for features, and compare what those of `transformed` compare.
+    """Trees whose features are columns, and which compare the features of `transformed`.
 
     In prepared rows that stands behind the columns, as subsets of categories stand behind features
     in other forests. The columns themselves are NaN, which no node compares and no two rows share.
@@ -22,14 +22,14 @@ class ForestByColumns(Forest):
     transformed: Forest | None = None
 
 
-def together(forest, told, *tables, may_move=True):
-    """The forest with columns for features, if there are any, and prepared rows as it reads them.
+def forest_by_columns(forest, table_columns, *tables, may_move=True):
+    """Return the forest with columns for features, if there are any, and rows as it reads them.
 
     Features of one column each are only put in the order of the columns, if they may move.
     """
-    if told is None:
+    if table_columns is None:
         return forest, *tables
-    names, members, _ = told
+    names, members, _ = table_columns
     owner = np.full(forest.n_features + 1, -1, np.int32)  # leaves have feature -1
     for k, features in enumerate(members):
         owner[features] = k

@@ -1,4 +1,4 @@
-"""Splits by subsets of categories, as columns that stand behind the features in prepared rows."""
+"""Represent splits by subsets of categories as columns behind the features in prepared rows."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ class Categories:
             raise ValueError("labeled must name one feature for each entry of labels")
 
     def __len__(self):
-        """Number of subsets."""
+        """Return the number of subsets."""
         return len(self.feature)
 
     def to_json(self) -> str:
-        """As text that `from_json` reads; ValueError for labels such as dates or intervals."""
+        """Write as text that `from_json` reads; ValueError for labels such as dates."""
         for label in (label for own in self.labels for label in own):
             if not isinstance(label, (str, int, float)):
                 raise ValueError(
@@ -93,7 +93,7 @@ class Categories:
 
     @classmethod
     def from_json(cls, text: str) -> Categories:
-        """Make the categories that `to_json` wrote.
+        """Restore the categories that `to_json` wrote.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Categories:
         return cls(**json.loads(text))
 
     def coded(self, X):
-        """X with codes in place of labels.
+        """Return X with codes in place of labels.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Categories:
             elif j in by_type and not self.always:  # the codes of X itself
                 codes = column.cat.codes.to_numpy()
                 columns[j] = np.where(codes < 0, np.nan, codes)
-            else:  # scikit-learn takes other columns for numbers, whatever their type
+            else:  # scikit-learn reads other columns of any type as numbers
                 columns[j] = column
         coded = pd.DataFrame(columns, index=X.index)
         coded.columns = X.columns
@@ -184,7 +184,7 @@ class Categories:
                 )
 
     def _codes(self, column, labels, name):
-        """Codes of some labels, float64; NaN where there is none."""
+        """Return codes of labels, float64; NaN where there is none."""
         import pandas as pd
 
         if hasattr(column, "cat"):  # as an array, whole numbers beside NaN would lose digits
@@ -207,13 +207,13 @@ class Categories:
             if unknown.any():
                 label = values[int(unknown.argmax())]
                 raise ValueError(
-                    f"column {name!r} of X holds {label!r}, which is no category of the training "
-                    "rows: replace it by one of them or by NaN"
+                    f"column {name!r} of X holds {label!r}, which is not a category of the "
+                    "training rows: replace it by one of them or by NaN"
                 )
         return codes
 
     def appended(self, X) -> np.ndarray:
-        """Coded rows with the column of each subset behind the features.
+        """Return coded rows with the column of each subset behind the features.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class Categories:
 
 
 def _without_booleans(values):
-    """Numbers 0 and 1 in place of False and True, an array if it was one."""
+    """Return numbers 0 and 1 in place of False and True, an array if it was one."""
     if getattr(values, "dtype", None) == np.bool_:
         return values.astype(np.float64)
     if not isinstance(values, (list, tuple)) and values.dtype != object:
@@ -249,5 +249,5 @@ def _without_booleans(values):
 
 
 def _plain(label):
-    """A label as plain Python has it."""
+    """Convert a label to its plain Python type."""
     return label.item() if isinstance(label, np.generic) else label

@@ -1,4 +1,4 @@
-"""`Forest`: any tree ensemble as frozen flat arrays."""
+"""Store any tree ensemble as frozen flat arrays: `Forest`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DTYPES = {
 
 
 class _Inbag:
-    """The field `inbag`. Most uses of a forest need no counts, and to draw them anew takes long."""
+    """The field `inbag`, drawn when first used: that takes long, and few uses need it."""
 
     def __get__(self, forest, cls):
         if forest is None:
@@ -116,9 +116,9 @@ class Forest:
         is float64, numbers up to 1e-35 from it are taken for it, as LightGBM takes them for 0.
     other_class : str, optional
         The first class of a boosted model of two classes. Its one output is the score of the
-        second class, and that of the first is minus this.
+        second class; the score of the first is its negative.
     full_names : tuple of str, optional
-        Names with those of the steps of a pipeline, which columns of X may have as well.
+        Names with the prefixes of a pipeline's steps, which columns of X may have as well.
     several_targets : bool, optional
         Whether the outputs are several targets, or classes of them. If not given, names such as
         "y0" and "y1", or "y0=red" and "y1=long", say that.
@@ -219,7 +219,7 @@ class Forest:
         )
 
     def in_order(self, X):
-        """X with its columns in the order of the features, if both X and the model have names.
+        """Return X with columns in the order of the features, if both X and the model have names.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class Forest:
         return with_columns(X, self.known(names), self.feature_names)
 
     def known(self, names) -> list[str]:
-        """Names as text, in the form of `feature_names` where they are those of features.
+        """Return names as text, in the form of `feature_names` where they name features.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class Forest:
         return as_known(names, self.feature_names)
 
     def hash_of(self, X) -> str:
-        """SHA-256 of X in the order of the features, with codes in place of categories.
+        """Hash X by SHA-256, in the order of the features, with codes in place of categories.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class Forest:
 
     @property
     def absent(self) -> float:
-        """What an entry counts for that sparse rows do not store: NaN for XGBoost, else 0."""
+        """Value of entries that sparse rows do not store: NaN for XGBoost, else 0."""
         return np.nan if self.cover_kind == "sum_hessian" else 0.0
 
     @property
@@ -293,7 +293,7 @@ class Forest:
         Returns
         -------
         C-contiguous, read-only array (n_samples, n_features) of dtype `x_dtype`
-            Of a model that splits by categories: their codes, and behind the features one column
+            For a model that splits by categories: their codes, and behind the features one column
             for each subset. ValueError on a wrong shape, other names, text, or NaN where the model
             has no rule for it.
         """
@@ -319,11 +319,11 @@ class Forest:
         if self.categories is not None:
             array = self.categories.appended(array)
         array = array.view()
-        array.flags.writeable = False  # one type for the compiled code, whatever was given
+        array.flags.writeable = False  # one type for the compiled code, for any X
         return array
 
     def predict(self, X) -> np.ndarray:
-        """Prediction of the ensemble: class fractions, raw scores or values.
+        """Predict with the ensemble: class fractions, raw scores or values.
 
         Parameters
         ----------
@@ -336,7 +336,7 @@ class Forest:
         return predict.predict(self, self.prepare(X))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field as an array that `numpy.savez` can store; None is left out."""
+        """Convert every field to an array that `numpy.savez` can store; None is left out."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         if self.categories is not None:
             values["categories"] = self.categories.to_json()
@@ -344,7 +344,7 @@ class Forest:
 
     @classmethod
     def from_arrays(cls, arrays) -> Forest:
-        """Make the forest that `to_arrays` took apart.
+        """Restore the forest that `to_arrays` took apart.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class Forest:
 
 
 def _is_array_of_other_numbers(X):
-    """Whether X is an array, or lists, of numbers of another type than the two of floats."""
+    """Return whether X is an array or lists of numbers, but not of float32 or float64."""
     if isinstance(X, (list, tuple)):
         try:
             X = np.asarray(X)
@@ -380,7 +380,7 @@ def _is_array_of_other_numbers(X):
 
 
 def part(forest: Forest, first: int, last: int) -> Forest:
-    """Consecutive trees of a forest."""
+    """Return consecutive trees of a forest."""
     a, b = forest.tree_offsets[first], forest.tree_offsets[last]
     names = "feature threshold left right value cover impurity missing_left column".split()
     nodes = {name: getattr(forest, name) for name in names}
@@ -393,7 +393,7 @@ def part(forest: Forest, first: int, last: int) -> Forest:
 
 
 def array_hash(X) -> str:
-    """SHA-256 over shape and float64 bytes of X: equal for equal values, whatever the dtype."""
+    """Hash shape and float64 bytes of X by SHA-256: equal for equal values of any dtype."""
     import hashlib
 
     X = numeric(X, np.float64) + 0.0  # of the two zeros, it leaves one
@@ -401,7 +401,7 @@ def array_hash(X) -> str:
 
 
 def _frozen(array, dtype, name):
-    """Read-only array of the dtype; copied if the caller could still write to it."""
+    """Return a read-only array of the dtype; copied if the caller could still write to it."""
     given = _plain(array, name)
     if given.dtype == dtype:
         frozen = np.ascontiguousarray(given)
@@ -420,7 +420,7 @@ def _frozen(array, dtype, name):
 
 
 def _plain(array, name):
-    """What was given for a field as an array of numbers, with nothing read that was not given."""
+    """Convert the value of a field to an array of numbers; refuse masked and other values."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise ValueError(f"{name} has masked values: leave them out")
     given = np.asarray(array)
@@ -432,7 +432,7 @@ def _plain(array, name):
 
 
 def with_missing(X, missing_value):
-    """A copy of X with NaN in place of a value that counts as missing."""
+    """Copy X with NaN in place of a value that counts as missing."""
     missing = X.dtype.type(missing_value)
     is_missing = missing == X
     if X.dtype == np.float64 and np.isfinite(missing):

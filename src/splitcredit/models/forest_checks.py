@@ -1,4 +1,4 @@
-"""Checks of the arrays of a `Forest`."""
+"""Check the arrays of a `Forest`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from splitcredit.models.categories import Categories
 # Covers may be sums that a library keeps in single precision, so they add up only nearly.
 COVER_TOLERANCE = 1e-4
 LEAF = -1
-# Nodes that are checked at a time: what is made of them fits the caches.
+# Nodes that are checked at a time: intermediate arrays fit the caches.
 _NODES = 1 << 14
 
 _TOO_LARGE = (
@@ -25,7 +25,7 @@ _prepared: ContextVar[tuple] = ContextVar("prepared", default=(None, None))
 
 @contextlib.contextmanager
 def prepared(forest, rows):
-    """Within the context these rows, as `Forest.prepare` returned them, are not checked again."""
+    """Skip the check of these rows in the context, as `Forest.prepare` has returned them."""
     token = _prepared.set((forest, rows))
     try:
         yield
@@ -34,7 +34,7 @@ def prepared(forest, rows):
 
 
 def is_prepared(forest, rows) -> bool:
-    """Whether these are the very rows of `prepared`."""
+    """Return whether these are the very rows of `prepared`."""
     known_forest, known_rows = _prepared.get()
     return rows is not None and known_rows is rows and known_forest is forest
 
@@ -93,7 +93,7 @@ def _check_types(forest):
 
 
 def is_finite(numbers):
-    """Whether all numbers are finite: a finite sum says so, without an array of answers."""
+    """Return whether all numbers are finite: a finite sum shows it without another array."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = numbers.sum()
     return bool(np.isfinite(total)) or bool(np.isfinite(numbers).all())
@@ -119,7 +119,7 @@ def _check_trees(forest, first, last):
 
 
 def check_inbag(forest, inbag) -> None:
-    """Raise a ValueError if there is no row of counts for each tree of a Forest, from 0 on."""
+    """Raise a ValueError unless there is a row of counts from 0 for each tree of a Forest."""
     if inbag.dtype.kind == "i" and inbag.min(initial=0) < 0:
         raise ValueError("inbag must not be negative: it counts how often each row was drawn")
     if inbag.ndim != 2 or len(inbag) != forest.n_trees:
@@ -127,7 +127,7 @@ def check_inbag(forest, inbag) -> None:
 
 
 def _check_splits(forest, first, last, inner, left, right):
-    """Features, children and thresholds of the inner nodes of some trees."""
+    """Check features, children and thresholds of the inner nodes of some trees."""
     f, offsets = forest, forest.tree_offsets[first : last + 1]
     start, n_nodes = offsets[0], offsets[-1] - offsets[0]
     nodes = slice(start, offsets[-1])
@@ -149,7 +149,7 @@ def _check_splits(forest, first, last, inner, left, right):
 
 
 def _check_columns(forest, inner):
-    """Every node compares its feature or a subset of its categories, and a feature not both."""
+    """Check that a node compares its feature or a subset of its categories, never both."""
     f = forest
     of = () if f.categories is None else f.categories.feature
     owner = np.concatenate([np.arange(f.n_features), np.array(of, np.int64)])
@@ -163,7 +163,7 @@ def _check_columns(forest, inner):
 
 
 def check_impurity(forest, who: str) -> None:
-    """Raise a ValueError if a measure that reads the impurities of all nodes cannot."""
+    """Raise a ValueError if a measure that reads the impurity of every node cannot."""
     if forest.impurity is None:
         raise ValueError(
             f"{who} needs the impurity of every node, and this model stores none: "

@@ -1,4 +1,4 @@
-"""A fitted model and its rows, opened once: what every measure, ranking and interaction takes."""
+"""Open a fitted model and its rows once, for every measure, ranking and interaction."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from splitcredit.rows.tables import check_choice, records, refuse_container
 
 
 class Transformed(NamedTuple):
-    """A model of rows that have gone through a pipeline, and the columns of its features."""
+    """A model of rows that a pipeline has transformed, and the columns of its features."""
 
     model: object
     source: Source | None
 
 
 class Opened:
-    """A model without what is wrapped around it, its trees, and rows as these trees see them.
+    """A model inside its wrappers, its trees, and rows as these trees see them.
 
-    With `has_room` X may be a container, which adds an `offset` to each row beside the trees; with
-    `has_start` so may a model that boosting started from. Training rows are those `of_training`.
+    With `takes_offset`, a container X may add an `offset` to each row beside the trees; with
+    `takes_start`, so may a model that boosting started from. `of_training` means training rows.
     """
 
     def __init__(
@@ -38,8 +38,8 @@ class Opened:
         X=None,
         background=None,
         *,
-        has_room=False,
-        has_start=False,
+        takes_offset=False,
+        takes_start=False,
         of_training=False,
         features="columns",
     ):
@@ -48,11 +48,11 @@ class Opened:
         self.model, self.features = model, features
         self.given = None if X is None else records(X, model)
         self.index = row_index(self.given)
-        self._background, self._has_room, self._of_training = background, has_room, of_training
+        self._background, self._of_training = background, of_training
         self.inner, self.steps = (model, Steps()) if isinstance(model, Forest) else unwrap(model)
-        self.format = format_of(self.inner)
-        # What boosting that starts from a model is without it, and the function that predicts it.
-        self._started = self.format.from_zero(self.inner) if has_start else None
+        self.format, self._takes_offset = format_of(self.inner), takes_offset
+        # The model without the one that it started from, and a function that predicts that one.
+        self._started = self.format.from_zero(self.inner) if takes_start else None
 
     @cached_property
     def forest(self) -> Forest:
@@ -64,9 +64,9 @@ class Opened:
 
     @cached_property
     def rows(self):
-        """The rows as the trees see them, as something with rows to take."""
+        """The rows as the trees see them, as a table."""
         forest = self.forest  # a model that is refused is refused first
-        X = rows_in(self.given, self.model) if self._has_room else self.given
+        X = rows_in(self.given, self.model) if self._takes_offset else self.given
         refuse_container(X)
         X = self.steps.training_rows(X) if self._of_training else self.steps.rows(X)
         return _chunks.as_table(forest, X)
@@ -80,7 +80,7 @@ class Opened:
 
     @cached_property
     def offset(self):
-        """What is added to each row beside the trees, (n_samples, n_outputs), and its name."""
+        """Additions to each row beside the trees, (n_samples, n_outputs), and their name."""
         offset = offsets(self.given, self.forest)
         if offset is not None:
             return offset, name_of_offset(self.given)
@@ -91,35 +91,37 @@ class Opened:
 
     @property
     def units(self):
-        """What the raw prediction means; see `splitcredit.models.formats.units`."""
+        """Units of the raw prediction; see `splitcredit.models.formats.units`."""
         return self.format.units(self.inner)
 
     @property
     def unit(self) -> str:
-        """What the raw prediction is, in words."""
+        """Meaning of the raw prediction, in words."""
         return in_words(self.units, self.forest)
 
     @property
     def source(self) -> Source | None:
-        """The columns of X that the steps of a pipeline made the features of, with the rows."""
+        """Columns of X of which a pipeline made the features, with the rows."""
         return self._source or source(self.steps.pipelines, self.given)
 
     @property
     def made_of(self) -> Source | None:
-        """As `source`, without the rows."""
+        """The same as `source`, without the rows."""
         return self._source or source(self.steps.pipelines, None)
 
     @cached_property
     def columns(self) -> Columns | None:
-        """The columns that results are by; None if they are by features."""
-        told = columns_of(self.forest.feature_names, self.made_of)
-        return told if self.features == "columns" else None
+        """Columns of the results; None if they are by features."""
+        columns = columns_of(self.forest.feature_names, self.made_of)
+        return columns if self.features == "columns" else None
 
-    def by_columns(self, result, source):
-        """A result by features with their source, or by its columns where it tells them."""
-        result = replace(result, source=source)
-        is_told = self.features == "columns" and columns_of(result.feature_names, source)
-        return result.grouped("columns") if is_told else result
+    def by_columns(self, result, source=None):
+        """Sum a result over the features of each column, if asked and its source names it."""
+        result = replace(result, source=source or self.made_of)
+        is_by_columns = self.features == "columns" and columns_of(
+            result.feature_names, result.source
+        )
+        return result.grouped("columns") if is_by_columns else result
 
     def checked(self, is_asked: bool = True) -> Opened:
         """Return the opened model, after `check` unless `is_asked` is False."""
@@ -130,7 +132,3 @@ class Opened:
     def check(self, piece=None, offset=None, of_class=False) -> None:
         """Compare a few rows with the model's own prediction; ValueError if they differ."""
         own.check(self, offset, piece, of_class)
-
-    def finished(self, importance):
-        """An importance by the columns of a pipeline, or that knows which they are."""
-        return self.by_columns(importance, self.made_of)

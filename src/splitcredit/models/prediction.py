@@ -1,4 +1,4 @@
-"""Shared by the measures that divide a prediction: choice of outputs, labels, background."""
+"""Choose outputs, labels and background for the measures that divide a prediction."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def prepared_background(forest, background) -> np.ndarray:
 
 
 def of_chosen_outputs(forest, X, output, all_outputs, one_a_row, baseline) -> tuple:
-    """Values, baseline and names of the chosen outputs, and the output of each row or None."""
+    """Return values, baseline and names of chosen outputs, and each row's output or None."""
     if isinstance(output, str) and output == "predicted":
         index, names = predicted_outputs(forest, X), ("predicted",)
         if forest.other_class is None:
@@ -55,26 +55,26 @@ def of_chosen_outputs(forest, X, output, all_outputs, one_a_row, baseline) -> tu
 
 
 def predicted_outputs(forest, X) -> np.ndarray:
-    """The class with the largest prediction for each of the prepared rows, int64 (n_samples,)."""
+    """Return the class with the largest prediction for each prepared row, (n_samples,)."""
     refuse_targets(forest)
     return largest(forest, predict.predict(forest, X))
 
 
 def largest(forest, scores) -> np.ndarray:
-    """Index of the class with the largest score, the first of equals; of (n_samples, n_outputs)."""
+    """Return the class with the largest score, the first of equals; of (n_samples, n_outputs)."""
     if forest.other_class is not None:
         return (scores[:, 0] > 0).astype(np.int64)
     return scores.argmax(axis=1)
 
 
 def of_predicted(index, scored) -> np.ndarray:
-    """What belongs to the score of the second of two classes, negated in rows of the first."""
+    """Negate what belongs to the score of the second class in rows of the first."""
     is_second = index.astype(np.bool_).reshape(-1, *[1] * (scored.ndim - 1))
     return np.where(is_second, scored, 0.0 - scored)
 
 
 def refuse_targets(forest) -> None:
-    """Refuse a model of several targets, of which none can be meant without a choice."""
+    """Refuse a model of several targets, among which the user has to choose."""
     if are_targets(forest):
         raise ValueError(
             f"the outputs {list(forest.output_names)[:5]} are several targets: choose one with "
@@ -83,11 +83,11 @@ def refuse_targets(forest) -> None:
 
 
 class OutputIndex(int):
-    """Index of an output that the library has chosen, which means no other class of that name."""
+    """Index of an output that the library has chosen; it is never a class of that name."""
 
 
 def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
-    """Indices of the outputs that ``"all"``, or the name or index of one, asks for, int64."""
+    """Return the indices for ``"all"``, or for the name or index of an output, int64."""
     if isinstance(output, str) and output == "all":
         return np.arange(forest.n_outputs)
     if isinstance(output, OutputIndex):
@@ -107,19 +107,19 @@ def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
 
 
 def is_other_class(forest, output) -> bool:
-    """Whether `output` is the first of two classes; the only output is the score of the second."""
+    """Return whether `output` is the first of two classes, which has no score of its own."""
     if forest.other_class is None or isinstance(output, OutputIndex):
         return False
     return _index_among(list(classes_of(forest)), output) == 0
 
 
 def classes_of(forest):
-    """Names of the outputs, behind that of the class which has no score, if there is one."""
+    """Name the outputs, behind the name of the class that has no score, if there is one."""
     return (*(() if forest.other_class is None else (forest.other_class,)), *forest.output_names)
 
 
 def _index_among(names, output):
-    """Index of a name, or of a number that is no other name; None if there is none."""
+    """Return the index of a name, or of a number that is not a name; else None."""
     if isinstance(output, str):
         return names.index(output) if output in names else None
     if not _is_index(output) or not 0 <= output < len(names):

@@ -1,4 +1,4 @@
-"""Predictions that go through a curve: the slopes of its chords, for interventional TreeSHAP.
+"""Transform predictions for interventional TreeSHAP, by slopes of the transform's chords.
 
 Let m(x) be the margin, the sum of the trees, and g the curve that makes what is to be explained of
 it. For one background row z the attributions are the Shapley values of the margin times the slope
@@ -27,7 +27,7 @@ _UNITS = {
 
 
 def check_model(opened, name) -> None:
-    """Refuse a fitted model whose raw prediction a curve does not fit; a Forest is not known."""
+    """Refuse a fitted model whose raw prediction a transform does not fit."""
     library = opened.format
     if name not in CURVES or not library.has_units:
         return
@@ -37,7 +37,7 @@ def check_model(opened, name) -> None:
 
 
 def check(forest, name, y, n_rows) -> np.ndarray | None:
-    """Check that a curve fits the forest, and return the targets that it may need."""
+    """Check that a transform fits the forest, and return the targets that it may need."""
     if name not in CURVES:
         available = ", ".join(["raw", *CURVES])
         raise ValueError(f"unknown model_output {name!r}: available are {available}")
@@ -71,7 +71,7 @@ def check(forest, name, y, n_rows) -> np.ndarray | None:
 
 
 def _refuse_other_label(forest, y):
-    """1 stands for the class of the score, and may be the label of the other one."""
+    """Refuse 1 where it may be the label of the class without a score."""
     scored = forest.output_names[0]
     if number_of(scored) not in (None, 1.0) and (y == 1).any():
         raise ValueError(
@@ -81,12 +81,12 @@ def _refuse_other_label(forest, y):
 
 
 def transformed(name, margin, y=None) -> np.ndarray:
-    """The curve of that name at some margins; see `CURVES` for units."""
+    """Transform margins by the curve of that name; see `CURVES` for units."""
     return CURVES[name][0](margin, y)
 
 
 def slopes(name, margin, background, y=None) -> np.ndarray:
-    """Slopes of the chords between margins and background, float64 (n_samples, n_background)."""
+    """Return slopes of the chords between margins and background, (n_samples, n_background)."""
     targets = None if y is None else y[:, None]
     margin, background = np.broadcast_arrays(margin[:, None], background)
     slope = CURVES[name][1](margin, background, targets)
@@ -98,7 +98,7 @@ def _probability(margin, y):
 
 
 def _probability_slope(a, b, y):
-    """By expit(a) - expit(b) = expit(a) expit(-b) (1 - exp(b - a)): no near-equal numbers."""
+    """Use expit(a) - expit(b) = expit(a) expit(-b) (1 - exp(b - a)): nothing cancels."""
     low, high = np.minimum(a, b), np.maximum(a, b)
     return expit(high) * expit(-low) * _per_unit(-np.expm1(low - high), high - low)
 
@@ -108,12 +108,12 @@ def _log_loss(margin, y):
 
 
 def _log_loss_slope(a, b, y):
-    """The loss of class 1 is that of class 0 at the negative margins."""
+    """Use that the loss of class 1 is the loss of class 0 at the negative margins."""
     return np.where(y == 1, -_softplus_slope(-a, -b), _softplus_slope(a, b))
 
 
 def _softplus_slope(a, b):
-    """Of log(1 + exp(m)): near, by the logarithm of a quotient; far, no digits are lost anyway."""
+    """Take log(1 + exp(m)) near by the logarithm of a quotient; far, no digits are lost."""
     low, high = np.minimum(a, b), np.maximum(a, b)
     rise = high - low
     near = np.log1p(expit(low) * np.expm1(np.minimum(rise, _FINITE)))
@@ -130,7 +130,7 @@ def _squared_error_slope(a, b, y):
 
 
 def _per_unit(rise, run):
-    """Their quotient; 1 where both are 0, which `slopes` replaces."""
+    """Divide; 1 where both are 0, which `slopes` replaces."""
     return np.divide(rise, run, out=np.ones_like(run), where=run > 0)
 
 

@@ -1,4 +1,4 @@
-"""Checks of the training rows and targets, for measures that need what each tree was grown on.
+"""Check the training rows and targets, for measures that need what each tree was grown on.
 
 Rows are compared by their hash, where the forest knows it, by their number and by the covers of the
 nodes; targets by the means of the roots. Covers count rows, and values are means, in fits without
@@ -19,7 +19,7 @@ ROWS = ("inbag", "oob")
 # Criteria whose node values are class fractions, and those with means besides.
 _OF_MEANS = (*CLASS_CRITERIA, "squared_error", "friedman_mse", "poisson")
 # Largest distance of a node's value from the mean of y, as a share of the largest value: far above
-# the rounding of sums of float64, far below what one wrong row makes.
+# the rounding of sums of float64, far below the effect of one wrong row.
 _SAME_MEAN = 1e-9
 
 
@@ -52,7 +52,7 @@ def refuse_unbagged(forest) -> None:
 
 
 def refuse_without_oob(forest) -> None:
-    """Raise a ValueError if each tree was grown on all rows: an out-of-bag measure would be 0."""
+    """Raise a ValueError if no tree has out-of-bag rows: such a measure would be 0."""
     if not (forest.inbag == 0).any():
         raise ValueError(
             "no tree has an out-of-bag row: fit with bootstrap=True, and draw fewer rows for each "
@@ -61,24 +61,24 @@ def refuse_without_oob(forest) -> None:
 
 
 def refuse_untrained(forest) -> None:
-    """Raise a ValueError if a model is none for measures by out-of-bag rows and their targets."""
+    """Raise a ValueError if a model does not fit measures by out-of-bag rows and targets."""
     refuse_unbagged(forest)
     refuse_targets_of_several(forest)
     refuse_without_oob(forest)
 
 
 def sums_of_nodes(forest, X, y):
-    """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`."""
+    """Sum in-bag and out-of-bag rows at all nodes; see `kernels.walks.oob.NodeSums`."""
     return _checked(forest, X, y)[2]
 
 
 def checked_training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
-    """The prepared training rows, and their classes by index or targets."""
+    """Return the prepared training rows, and their classes by index or targets."""
     return _checked(forest, X, y)[:2]
 
 
 def checked_training_rows(forest, X) -> np.ndarray:
-    """`training_rows`, compared with the covers of the nodes, as far as that needs no y."""
+    """Return `training_rows` after a comparison with the covers, which needs no y."""
     rows = training_rows(forest, X)
     if len(rows):
         kind = np.int64 if forest.n_outputs > 1 else np.float64
@@ -88,7 +88,7 @@ def checked_training_rows(forest, X) -> np.ndarray:
 
 
 def _checked(forest, X, y):
-    """Training rows, targets and sums of nodes, which the nodes of the forest bear out."""
+    """Return training rows, targets and sums of nodes that agree with the forest."""
     rows = training_rows(forest, X)
     targets = targets_of(forest, y, len(rows))
     sums = oob.node_sums(forest, rows, targets)
@@ -131,7 +131,7 @@ def _check_means(forest, totals, counts, center):
 
 
 def _may_balance_classes(forest, counts):
-    """Whether weights may be of ``class_weight="balanced_subsample"``: whole numbers by chance."""
+    """Return whether weights may come from ``class_weight="balanced_subsample"``."""
     if forest.criterion not in CLASS_CRITERIA or forest.n_outputs == 1:
         return False
     roots = forest.tree_offsets[:-1]
@@ -143,7 +143,7 @@ def _may_balance_classes(forest, counts):
 
 
 def _distinct(y):
-    """The different labels of y, and the place of each row's among them."""
+    """Return the different labels of y, and each row's place among them."""
     try:
         return np.unique(y, return_inverse=True)
     except TypeError:
@@ -155,7 +155,7 @@ def _distinct(y):
 
 
 def _classes_of(names, labels):
-    """Index of the class that each label names, or equals as a number; -1 if there is none."""
+    """Return the class that each label names, or equals as a number; -1 if there is none."""
     by_name = {name: c for c, name in enumerate(names)}
     numbers = [number_of(name) for name in names]
     distinct = None not in numbers and len(set(numbers)) == len(numbers)
@@ -167,7 +167,7 @@ def _classes_of(names, labels):
 
 
 def number_of(name):
-    """The number in the name of a class, 0 and 1 for False and True; None if it is no number."""
+    """Return the number in a class's name, 0 and 1 for False and True; None if it is none."""
     if name in ("False", "True"):
         return float(name == "True")
     try:
@@ -177,13 +177,13 @@ def number_of(name):
 
 
 def knows_one_class(forest) -> bool:
-    """Whether a classifier knows one class, whose fraction is 1 everywhere; it has one output."""
+    """Return whether a classifier knows one class only, which has fraction 1 everywhere."""
     of_classes = forest.criterion in CLASS_CRITERIA and forest.output_names != ("output",)
     return of_classes and forest.n_outputs == 1 and bool((forest.value == 1.0).all())
 
 
 def refuse_targets_of_several(forest) -> None:
-    """Raise a ValueError if a model has several targets, of which y can be one only."""
+    """Raise a ValueError if a model has several targets: y can be only one of them."""
     if are_targets(forest):
         raise ValueError(
             f"the model has several targets, {list(forest.output_names)[:5]}, and this measure "
@@ -192,7 +192,7 @@ def refuse_targets_of_several(forest) -> None:
 
 
 def targets_of(forest, y, n, classes=()) -> np.ndarray:
-    """Index of the class of each of n rows, int64, or the numbers of a regressor, float64."""
+    """Return the class of each of n rows by index, int64, or a regressor's targets, float64."""
     refuse_targets_of_several(forest)
     refuse_masked(y, "y")
     try:
@@ -212,7 +212,7 @@ def targets_of(forest, y, n, classes=()) -> np.ndarray:
         unknown = [str(label) for label, c in zip(labels, indices, strict=True) if c < 0]
         if unknown:
             raise ValueError(
-                f"y holds {unknown[:5]}, which are no classes of the model: pass labels among "
+                f"y holds {unknown[:5]}, which are not classes of the model: pass labels among "
                 f"{list(names)[:10]}"
             )
         return np.ones(n) if one_class else np.array(indices, np.int64)[position]

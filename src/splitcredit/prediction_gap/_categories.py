@@ -1,4 +1,4 @@
-"""PG^2 of trees that split by categories, where a side of a leaf's box is a set of labels.
+"""Compute PG^2 of trees that split by categories, where a side of a box is a set of labels.
 
 Values are drawn from other rows. As in `kernels.prediction_gap.exact`, PG^2 is the sum over pairs
 of leaves of P(u, v) g_u g_v. P(u, v) is a product over the features: of each, the share of the rows
@@ -12,7 +12,7 @@ import numpy as np
 
 from splitcredit.kernels.nodes import columns
 
-# Bytes of what is known of all nodes or pairs of sides, and of pairs that are added up together.
+# Bytes of arrays over all nodes or pairs of sides, and of pairs that are added up together.
 _MOST, _TOGETHER = 1 << 31, 1 << 24
 
 
@@ -60,7 +60,7 @@ def _refuse(forest, size):
 
 
 def _sides(forest, rows, tested):
-    """By tested feature the sides of all leaves, bool (n_sides, n_rows), and that of each leaf."""
+    """Return by tested feature all leaves' sides, bool (n_sides, n_rows), and each leaf's side."""
     f, left = forest, np.empty((forest.n_nodes, len(rows)), np.bool_)
     for j in tested:
         nodes = np.flatnonzero(f.feature == j)

@@ -1,4 +1,4 @@
-"""Missing values that are drawn as any other value: as a number, in trees that ask for it first."""
+"""Draw missing values like any other: as a number, in trees that test for it first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from splitcredit.prediction_gap.perturbations import Marginal, of_features
 
 
 def as_numbers(forest, X, perturbation):
-    """Forest, prepared rows and `Marginal` with a number in place of NaN, and the same gaps."""
+    """Return forest, prepared rows and `Marginal` with a number for NaN, and the same gaps."""
     if not isinstance(perturbation, Marginal) or forest.categories:
         return forest, X, perturbation
     drawn = of_features(perturbation, forest).rows
@@ -38,13 +38,13 @@ def _filled(rows, missing):
 
 
 def finite(rows) -> np.ndarray:
-    """Prepared rows with half the largest number in place of larger ones and of infinity."""
+    """Return prepared rows with half the largest number in place of larger ones and infinity."""
     limit = float(np.finfo(rows.dtype).max) / 2
     return np.clip(rows, -limit, limit)
 
 
 def _asking_first(forest, wanted, limit):
-    """Trees that ask, before they split by a wanted feature, whether its value is above a limit.
+    """Build trees that test, before a split by a wanted feature, if its value exceeds a limit.
 
     Values above it go where NaN goes, and meet no other split by this feature. Where NaN goes right
     all the way down it does so by itself.
@@ -96,7 +96,7 @@ def _asking_first(forest, wanted, limit):
 
 
 def _nan_goes_left_below(forest, wanted):
-    """By node, as bits, the wanted features whose NaN some split there or below sends left."""
+    """Return by node, as bits, the wanted features whose NaN a split there or below sends left."""
     below = [0] * forest.n_nodes
     for node in range(forest.n_nodes - 1, -1, -1):
         j = int(forest.feature[node])

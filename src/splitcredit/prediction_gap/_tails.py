@@ -1,4 +1,4 @@
-"""Tail probabilities of perturbed values at the thresholds of a forest."""
+"""Compute tail probabilities of perturbed values at the thresholds of a forest."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from splitcredit.prediction_gap.perturbations import (
     Uniform,
 )
 
-# Probabilities that are worked out together: what is made on the way stays in the caches.
+# Probabilities that are computed together: intermediate arrays stay in the caches.
 AT_ONCE = 1 << 14
 
 
 def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
-    """Probability that a perturbed value lies on the other side of each cut of `gap_forest.Cuts`.
+    """Return the probability that a perturbed value crosses each cut of `gap_forest.Cuts`.
 
     It is the small one of the two probabilities at a cut if the noise has median 0, so nothing is
     lost by keeping it alone. Features that are not `wanted`, and the two cuts at infinity, have 0.
@@ -46,7 +46,7 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
 
 
 def _chances(cuts, forest, perturbation, shares, x, k, scale):
-    """Probabilities of values x, a column, on the other side of the cuts k of their feature."""
+    """Return the probabilities of values x, a column, across the cuts k of their feature."""
     left = x.astype(forest.x_dtype) <= cuts.lowered[k]
     if shares is not None:
         return np.where(left, shares[1][k], shares[0][k])
@@ -62,7 +62,7 @@ def _chances(cuts, forest, perturbation, shares, x, k, scale):
 
 
 def _by_feature(cuts, forest, noises, X, wanted, scales):
-    """As `tails`, each feature by its own noise; features with the same one are taken together."""
+    """Return the same as `tails` by each feature's own noise; equal noises go together."""
     out = np.zeros((len(X), len(cuts.lowered)))
     for noise in {id(noise): noise for noise in noises}.values():
         has_noise = np.array([other is noise for other in noises])
@@ -71,7 +71,7 @@ def _by_feature(cuts, forest, noises, X, wanted, scales):
 
 
 def _beyond(noise, z, left, strict):
-    """P(Z goes right of z) for rows that are left of it, else P(Z goes left of z)."""
+    """Return P(Z goes right of z) for rows that are left of it, else P(Z goes left of z)."""
     goes_left = noise.probability_below if strict else noise.probability_at_most
     goes_right = noise.probability_at_least if strict else noise.probability_above
     chance = np.empty(z.shape)
@@ -80,7 +80,7 @@ def _beyond(noise, z, left, strict):
 
 
 def _within(half_width, threshold, x, scale, left):
-    """Probability of uniform noise beyond each threshold, to full precision at its very edge.
+    """Return the probability of uniform noise beyond each threshold, exact at its edge.
 
     Rounding of (threshold - x) / scale would be all that is left there, so that it is a sum of two
     numbers: the rounded one and, with errors far below, what rounding took.
@@ -98,7 +98,7 @@ def _within(half_width, threshold, x, scale, left):
 
 
 def _shares(cuts, forest, marginal):
-    """Shares of a feature's values that go left and right at each cut."""
+    """Return the shares of a feature's values that go left and right at each cut."""
     with np.errstate(over="ignore"):
         values = np.sort(marginal.rows.astype(forest.x_dtype), axis=0)
     at_most = np.zeros(len(cuts.feature), np.int64)
@@ -109,7 +109,7 @@ def _shares(cuts, forest, marginal):
 
 
 def _counted(noise, x, scale, lowered, x_dtype):
-    """How many values of the sample send a row left, as the model itself would decide."""
+    """Count the values of the sample that send a row left, as the model itself decides."""
     atoms = noise.atoms
 
     def goes_left(k):

@@ -1,4 +1,4 @@
-"""The largest PGI^2 of all orders of many features: exactly where it can be, else from above."""
+"""Bound the largest PGI^2 of all rankings of many features: exactly where possible."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MOST_SEARCHED = 16
 
 @dataclass(frozen=True, eq=False)
 class LargestPgi2:
-    """What no order of the features exceeds, for some rows.
+    """Bounds that no ranking of the features exceeds, for some rows.
 
     Parameters
     ----------
     upper : float64 (n_samples,)
-        At least the largest PGI^2 of all orders, in squared units of the prediction.
+        At least the largest PGI^2 of all rankings, in squared units of the prediction.
     exact : bool (n_samples,)
         Whether `upper` is the largest PGI^2 itself.
     """
@@ -43,14 +43,14 @@ def largest_pgi2(
     *,
     searched: int = 12,
 ) -> LargestPgi2:
-    """Upper bound of the PGI^2 (gajewski2025, Eq. 3) of all orders of the features, row by row.
+    """Bound the PGI^2 (gajewski2025, Eq. 3) of all rankings of the features, row by row.
 
     Parameters
     ----------
     model, X, perturbation, scale, output
         See `exact_gap.pg2`.
     searched : int, 1 to 16
-        Features whose 2^searched sets are all measured, those of the row with the largest effects.
+        Number of features, the ones with the largest effects, all sets of which are measured.
         If no other feature has an effect, the bound is the optimum. More are slower and tighter.
 
     Returns
@@ -154,7 +154,7 @@ def _leaf_pairs(gap_forest, d) -> list[_Pairs]:
 
 
 class _Chances:
-    """Chances of the intervals of all trees for one row."""
+    """Probabilities of the intervals of all trees for one row."""
 
     def __init__(self, problem, trees, X):
         (x,), (self.tail,) = problem.with_tails(X, np.ones(X.shape, np.bool_))
@@ -166,7 +166,7 @@ class _Chances:
             self.of_tree.append((in_leaf, inside, np.maximum(in_both, inside_both)))
 
     def _intervals(self, x, low, high):
-        """Chance that the perturbed value is in each interval, and whether x itself is."""
+        """Return the probability of each interval under perturbation, and whether x is in it."""
         begin, end, below, above = self.at[low], self.at[high], self.tail[low], self.tail[high]
         chance = np.where(x <= begin, below - above, above - below)
         inside = (begin < x) & (x <= end)
@@ -174,7 +174,7 @@ class _Chances:
         return np.where(begin < end, np.maximum(chance, 0.0), 0.0), inside
 
     def of_features(self, d) -> np.ndarray:
-        """What each feature is worth at most where it joins others, float64 (d,): c_i."""
+        """Bound what each feature adds to others, float64 (d,): c_i."""
         worth = np.zeros(d)
         for tree, (in_leaf, inside, both) in zip(self.trees, self.of_tree, strict=True):
             for c, feature in enumerate(tree.features):
@@ -185,7 +185,7 @@ class _Chances:
         return worth
 
     def of_rest(self, rest) -> float:
-        """What any of the features `rest`, bool (d,), are worth at most together."""
+        """Bound what the features `rest`, bool (d,), add together."""
         worth = 0.0
         for tree, (in_leaf, inside, both) in zip(self.trees, self.of_tree, strict=True):
             in_rest = rest[tree.features]
@@ -198,7 +198,7 @@ class _Chances:
 
 
 def _of_row(problem, trees, X, size):
-    """Bound of the PGI^2 of one row, and whether it is reached."""
+    """Return the bound of the PGI^2 of one row, and whether it is reached."""
     d = X.shape[1]
     chances = _Chances(problem, trees, X)
     worth = chances.of_features(d)
@@ -218,7 +218,7 @@ def _of_row(problem, trees, X, size):
         largest[k] = gaps_of_size.max()
     # Nothing is added to a gap that needs nothing, so that the optimum keeps its digits.
     values = gaps[:, None] + added * (2.0 * np.sqrt(gaps)[:, None] + added)
-    return _best_way(values, largest, size) / d, exact
+    return _best_path(values, largest, size) / d, exact
 
 
 def _sets_of_size(d, k):
@@ -228,8 +228,8 @@ def _sets_of_size(d, k):
     return masks
 
 
-def _best_way(values, largest, size):
-    """Largest sum of values, (2**size, n_others + 1), on a way from no feature to all of them."""
+def _best_path(values, largest, size):
+    """Maximize the sum of values, (2**size, n_others + 1), from no feature to all of them."""
     sets, n_others = np.arange(2**size), values.shape[1] - 1
     n_set = np.bitwise_count(sets).astype(np.int64)
     values = np.minimum(values, largest[n_set[:, None] + np.arange(n_others + 1)])

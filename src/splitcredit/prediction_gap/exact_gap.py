@@ -1,4 +1,4 @@
-"""PG^2, PGI^2 and PGU^2 of gajewski2025, exactly."""
+"""Compute PG^2, PGI^2 and PGU^2 of gajewski2025, exactly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pg2(
     scale: object = 1.0,
     output: str | int | None = None,
 ) -> np.ndarray:
-    """Squared prediction gap: E[(f(x) - f(x'))^2] (gajewski2025, Eq. 2), without sampling.
+    """Compute the squared prediction gap E[(f(x) - f(x'))^2] (gajewski2025, Eq. 2), exactly.
 
     x' is x with independent noise on some features. PGI^2 and PGU^2, its means over the first
     features of rankings, are metrics of `splitcredit.faithfulness`.
@@ -74,7 +74,7 @@ def pg2(
     ValueError
         If the arguments do not fit the model, or a perturbed value is NaN.
     TypeError
-        If the perturbation is none.
+        If `perturbation` is not a perturbation.
 
     Notes
     -----
@@ -103,7 +103,7 @@ def pg2(
 
 
 def problem_and_rows(model, X, perturbation, scale, output):
-    """The problem of a model, and the rows of X as noise is added to them."""
+    """Return the problem of a model, and the rows of X to perturb."""
     opened = Opened(model, X)
     problem = GapProblem(opened.forest, perturbation, scale, output)
     return problem, rows_to_perturb(opened.forest, opened.rows, problem.perturbation)
@@ -136,7 +136,7 @@ class GapProblem:
         return gap_forest(self.noisy, self.output)
 
     def gaps(self, X, masks, done=None) -> np.ndarray:
-        """PG^2 of rows and each of their sets, bool (n_samples or 1, n_sets, n_features)."""
+        """Compute PG^2 for sets of each row, bool (n_samples or 1, n_sets, n_features)."""
         n_sets, d = masks.shape[1:]
         perturbed = np.broadcast_to(masks.any(axis=1), (len(X), d))
         out = np.empty((len(X), n_sets))
@@ -150,7 +150,7 @@ class GapProblem:
         return out
 
     def of_pairs(self, X, wanted):
-        """A function of numbers of rows of X, their sets and `done` that gives PG^2."""
+        """Make a function of row numbers of X, their sets and `done` that gives PG^2."""
         if self.by_categories:
             drawn = self.perturbation.rows
             return gaps_of_pairs(self.forest, self.output, drawn, X, self.tested)
@@ -158,19 +158,19 @@ class GapProblem:
         return lambda rows, sets, done=None: of_sets(rows, self.spread(X, sets)[1], done)
 
     def spread(self, X, sets):
-        """Rows, and sets of features, as those of the forest that noise is added to."""
+        """Return rows and sets of features as the perturbed forest has them."""
         return X[:, -len(self.owner) :], np.take(sets, self.owner, axis=1)
 
     @property
     def tested(self) -> np.ndarray:
-        """Whether a split that parts values tests each feature, bool (n_features,)."""
+        """Whether a split that separates values tests each feature, bool (n_features,)."""
         if self.by_categories:
             return tested_features(self.forest)
         tested = np.diff(self.gap_forest.first["cut"]) > 0
         return np.bincount(self.owner, tested, self.forest.n_features) > 0
 
     def curve(self, X, rankings, important, done=None) -> np.ndarray:
-        """PG^2 of the first 1, 2, ... features of rankings, or of all others; see `gaps`."""
+        """Compute PG^2 of the first 1, 2, ... features, or of all others; see `gaps`."""
         (n, d), is_tested = (len(X), self.forest.n_features), tested_features(self.forest)
         if rankings.shape[1] != d:
             raise ValueError(
@@ -192,7 +192,7 @@ class GapProblem:
         return np.take_along_axis(by_count, is_tested[rankings].cumsum(axis=1), axis=1)
 
     def chunks(self, X, wanted, n_sets=1):
-        """Slices of rows whose tails and masks fit `CHUNK`; refuses NaN that is perturbed."""
+        """Yield slices of rows whose tails and masks fit `CHUNK`; refuse perturbed NaN."""
         if self.by_categories:
             bytes_a_row = self.forest.n_nodes
         else:
@@ -203,7 +203,7 @@ class GapProblem:
         return [slice(i, i + step) for i in range(0, len(X), step)]
 
     def with_tails(self, X, wanted) -> tuple[np.ndarray, np.ndarray]:
-        """Rows as the model reads them, and the probabilities of `tails`; both in float64."""
+        """Return rows as the model reads them, and their `tails`; both in float64."""
         tail = tails(self.gap_forest.cuts, self.noisy, self.perturbation, X, wanted, self.scales)
         return X.astype(self.forest.x_dtype, copy=False).astype(np.float64), tail
 
@@ -214,16 +214,16 @@ def report_share(done, n_rows, share):
 
 
 def tested_features(forest) -> np.ndarray:
-    """Whether a split tests each feature, bool (n_features,)."""
+    """Return whether a split tests each feature, bool (n_features,)."""
     tested = np.zeros(forest.n_features, np.bool_)
     tested[forest.feature[forest.feature >= 0]] = True
     return tested
 
 
 def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
-    """Rows that noise is added to: as the model reads them, or as given if noise has single values.
+    """Return rows to add noise to: as the model reads them, or as given for discrete noise.
 
-    Those meet thresholds, on grids such as tenths, where only the given value decides rightly.
+    Its values meet thresholds, on grids such as tenths, where only the given value decides rightly.
     """
     rows = forest.prepare(X)
     noises = getattr(perturbation, "noises", [perturbation])
@@ -235,7 +235,7 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
 
 
 def only_output(forest, output) -> int:
-    """Index of the output named, or of the only one, or of the second of two that add up."""
+    """Return the index of the named output, the only one, or the second of two that add up."""
     if output is None and forest.n_outputs == 2 and outputs_add_up(forest):
         return 1
     if output is None and forest.n_outputs > 1:
@@ -245,12 +245,12 @@ def only_output(forest, output) -> int:
         )
     outputs = chosen_outputs(forest, OutputIndex(0) if output is None else output, "")
     if len(outputs) != 1:
-        raise ValueError("output='all': the gap is of one output, give its index or name")
+        raise ValueError("output='all': a gap is measured for one output, give its index or name")
     return int(outputs[0])
 
 
 def chosen_features(forest, features, n) -> np.ndarray:
-    """Features as a mask for every row, bool (n, n_features); ValueError if they are no set."""
+    """Return features as a mask for every row, bool (n, n_features), or raise a ValueError."""
     d = forest.n_features
     features = with_plain_booleans(_mask_by_feature(forest, features), "the mask")
     if getattr(features, "dtype", None) == np.bool_:
@@ -280,7 +280,7 @@ def chosen_features(forest, features, n) -> np.ndarray:
 
 
 def _mask_by_feature(forest, features):
-    """A dict of true and false as a mask; ValueError for numbers by feature, which are no list."""
+    """Return a dict of true and false as a mask; ValueError for a dict of numbers."""
     if not hasattr(features, "keys") or hasattr(features, "columns"):
         return features
     is_mapping = isinstance(features, Mapping)
@@ -298,7 +298,7 @@ def _mask_by_feature(forest, features):
 
 
 def refuse_huge_values(forest) -> None:
-    """ValueError if squares of the leaf values, or their sum over the trees, may overflow."""
+    """Raise a ValueError if squares of the leaf values, or their sum, may overflow."""
     largest = np.abs(forest.value).max()
     if largest * forest.n_trees > _LARGEST:
         raise ValueError(
@@ -308,7 +308,7 @@ def refuse_huge_values(forest) -> None:
 
 
 def refuse_special_values(forest) -> None:
-    """ValueError if features have values that are no numbers, so that no noise can be added."""
+    """Raise a ValueError if features have values that noise cannot be added to."""
     remedy = (
         "draw the values of other rows, noise='marginal' of splitcredit.rank and "
         "splitcredit.faithfulness"
@@ -327,7 +327,7 @@ def refuse_special_values(forest) -> None:
 
 
 def refuse_nan(forest, X, chosen) -> None:
-    """ValueError that names row and feature if a value is no number that noise moves."""
+    """Raise a ValueError that names row and feature if a perturbed value is not a number."""
     refused = ~np.isfinite(X) & chosen
     if refused.any():
         rows, columns = np.nonzero(refused)

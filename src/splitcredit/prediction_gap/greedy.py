@@ -1,4 +1,4 @@
-"""Greedy rankings: feature after feature, each with the largest PG^2 together with those before."""
+"""Rank greedily: each next feature has the largest PG^2 together with those before."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def greedy_ranking(
     model, X, perturbation, scale, output
         See `exact_gap.pg2`.
     arithmetic : {"double", "single"}
-        ``"double"``: gaps of `exact_gap.pg2`, equal within a relative 1e-14. ``"single"``: those of
+        ``"double"``: gaps of `exact_gap.pg2`, equal within a relative 1e-14. ``"single"``: as in
         the program of gajewski2025, in single precision, where many are the same number: below 1e-7
         times the squared prediction they are lost (`kernels.prediction_gap.single_precision`).
     ties : int (n_features,) or (n_features, n_features), optional
@@ -82,8 +82,8 @@ def greedy_ranking(
     Raises
     ------
     ValueError
-        As `exact_gap.pg2`, of all features; if `ties` are no orders of all features; and if models
-        or noise are not those of the single arithmetic: sums of trees that compare ``x <
+        As `exact_gap.pg2`, of all features; if `ties` are not permutations of all features; and if
+        model or noise do not suit single precision, which takes sums of trees that compare ``x <
         threshold`` in single precision, and `Normal` with a scale above 0.
 
     Examples
@@ -115,7 +115,7 @@ def greedy_ranking(
 
 
 def _in_double_precision(problem, X, order, top, done):
-    """Rankings, gaps and ties of some rows."""
+    """Return rankings, gaps and ties of some rows."""
     n, d, each = len(X), problem.forest.n_features, np.arange(len(X))
     of_pairs = problem.of_pairs(X, np.ones((n, d), np.bool_))
     tested, chosen, so_far = problem.tested, np.zeros((n, d), np.bool_), np.zeros(n)
@@ -160,7 +160,7 @@ def _in_single_precision(problem, X, order, top):
 
 
 def _checked_order(ties, n_features):
-    """Order of ties for each place, int64 (n_features, n_features)."""
+    """Return the order of ties for each place, int64 (n_features, n_features)."""
     order = np.arange(n_features) if ties is None else np.asarray(ties)
     shapes = (n_features,), (n_features, n_features)
     if order.shape not in shapes or (np.sort(order, axis=-1) != np.arange(n_features)).any():

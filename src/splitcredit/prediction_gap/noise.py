@@ -1,4 +1,4 @@
-"""Noise for sampling: pools of independent streams, pseudo-random or quasi-random.
+"""Draw noise for sampling: independent streams, pseudo-random or quasi-random.
 
 For a set of m features the noise is the first m columns of one stream, in the order of the columns
 of X. One pool serves all sets: columns of Monte Carlo are independent, and a scrambled Halton
@@ -26,7 +26,7 @@ def noise_pool(
     n_streams: int = 64,
     random_state: int | Sequence[int] = 0,
 ) -> np.ndarray:
-    """Independent streams of standard normal noise (gajewski2025, Preliminaries).
+    """Draw independent streams of standard normal noise (gajewski2025, Preliminaries).
 
     A smaller pool of the same kind and random state is the corner of a larger one.
 
@@ -65,7 +65,7 @@ def noise_pool(
 def noise_stream(
     kind: str, n_columns: int, n_samples: int, sequence: np.random.SeedSequence
 ) -> np.ndarray:
-    """One stream of standard normal noise.
+    """Draw one stream of standard normal noise.
 
     Parameters
     ----------

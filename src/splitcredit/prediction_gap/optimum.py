@@ -1,4 +1,4 @@
-"""The ranking with the largest PGI^2 of all, which gajewski2025 leaves open."""
+"""Find the ranking with the largest PGI^2 of all, which gajewski2025 leaves open."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def best_ranking(
     *,
     done: Callable | None = None,
 ) -> Rankings:
-    """Ranking of each row's features with the largest PGI^2 (gajewski2025, Eq. 3) of all orders.
+    """Rank each row's features so that PGI^2 (gajewski2025, Eq. 3) is the largest of all.
 
     The best way from the empty set to all features, through all 2^d sets (dynamic programming). Of
-    the orders whose PGI^2 is the largest, up to a relative 1e-14, this is the first in
+    the rankings whose PGI^2 is the largest, up to a relative 1e-14, this is the first in
     lexicographic order.
 
     Parameters
@@ -66,20 +66,20 @@ def best_ranking(
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))
     chunks = [
-        _best_orders(problem.gaps(table[i : i + step], masks, done), d)
+        _best_rankings(problem.gaps(table[i : i + step], masks, done), d)
         for i in range(0, n, step) or [0]
     ]
     fields = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return Rankings(*fields, feature_names=problem.forest.feature_names)
 
 
-def _best_orders(gaps, d):
-    """Best orders, and the gaps along them, from the gaps of all sets (n, 2**d)."""
+def _best_rankings(gaps, d):
+    """Return the best rankings, and the gaps along them, from gaps of all sets (n, 2**d)."""
     behind = _best_behind(gaps, d)
     n = len(gaps)
     chosen, rows = np.zeros(n, np.int64), np.arange(n)
     order, along = np.empty((n, d), np.int64), np.empty((n, d))
-    # Whole orders are compared: what is left of one may be a small part of it.
+    # Whole rankings are compared: the rest of one may be a small part of it.
     enough = behind[:, 0] * (1 - TIE)
     so_far = np.zeros(n)
     for k in range(d):
@@ -100,7 +100,7 @@ def _best_orders(gaps, d):
 
 
 def _best_behind(gaps, d):
-    """Largest sum of gaps on a way from each set to all features, its own left out, (n, 2**d)."""
+    """Maximize the sum of gaps from each set, itself excluded, to all features, (n, 2**d)."""
     sets = np.arange(2**d)
     size = np.bitwise_count(sets)
     behind = np.zeros_like(gaps)
@@ -117,6 +117,6 @@ def refuse(model, forest) -> None:
     d = forest.n_features
     if d > MOST_FEATURES:
         raise ValueError(
-            f"the model has {d} features: the best of all orders takes 2**{d} sets a row and is "
+            f"the model has {d} features: the best of all rankings takes 2**{d} sets a row and is "
             f"offered up to {MOST_FEATURES}; use greedy_ranking, or bounds.largest_pgi2"
         )

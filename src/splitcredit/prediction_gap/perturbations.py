@@ -1,4 +1,4 @@
-"""Perturbations: what takes the place of the value of a perturbed feature.
+"""Define perturbations: what replaces the value of a perturbed feature, or is added to it.
 
 Noise adds to it: x + scale * Z, with a scale of 1 if a measure is given none. It has
 ``probability_below(t)``, P(Z < t), ``probability_at_most``, ``probability_above`` and
@@ -25,7 +25,7 @@ from splitcredit.rows.tables import numbers, numeric
 
 
 class _Perturbation:
-    """What all have in common: `_drawn` gives the values of `draw`."""
+    """Base of all perturbations: `_drawn` gives the values of `draw`."""
 
     _drawn: Callable
 
@@ -35,14 +35,14 @@ class _Perturbation:
 
 
 class _Continuous(_Perturbation):
-    """Noise without atoms, symmetric about 0: all follows from ``_tail(t)``, P(Z < t)."""
+    """Symmetric noise without single values: all follows from ``_tail(t)``, P(Z < t)."""
 
     def probability_below(self, t):
-        """P(Z < t), float64 of t's shape."""
+        """Return P(Z < t), float64 of t's shape."""
         return self._tail(np.asarray(t, np.float64))
 
     def probability_above(self, t):
-        """P(Z > t), float64 of t's shape."""
+        """Return P(Z > t), float64 of t's shape."""
         return self._tail(-np.asarray(t, np.float64))
 
     probability_at_most = probability_below
@@ -127,7 +127,7 @@ class Uniform(_Continuous):
 
 
 class _OfValues(_Perturbation):
-    """Noise with single values: its probabilities count those on one side."""
+    """Noise of single values: probabilities count the values on one side."""
 
     values: np.ndarray
     atoms: np.ndarray
@@ -141,19 +141,19 @@ class _OfValues(_Perturbation):
         return (len(self.values) - below) / len(self.values)
 
     def probability_below(self, t):
-        """P(Z < t), float64 of the shape of t."""
+        """Return P(Z < t), float64 of the shape of t."""
         return self._share(t, "left")
 
     def probability_at_most(self, t):
-        """P(Z <= t), float64 of the shape of t."""
+        """Return P(Z <= t), float64 of the shape of t."""
         return self._share(t, "right")
 
     def probability_above(self, t):
-        """P(Z > t), float64 of the shape of t."""
+        """Return P(Z > t), float64 of the shape of t."""
         return self._share_from(t, "right")
 
     def probability_at_least(self, t):
-        """P(Z >= t), float64 of the shape of t."""
+        """Return P(Z >= t), float64 of the shape of t."""
         return self._share_from(t, "left")
 
 
@@ -205,7 +205,7 @@ class Marginal(_Perturbation):
     Parameters
     ----------
     rows : array-like or DataFrame (n_rows, n_features)
-        Whose values are drawn, each equally likely, as the trees see them: for a pipeline, what its
+        Rows to draw values from with equal chance, as the trees see them: for a pipeline, what its
         steps make of rows. Columns with names go by these. No row, or an infinite value, raises a
         ValueError; only `splitcredit.rank` and `splitcredit.faithfulness` draw NaN and codes of
         categories as well.
@@ -238,7 +238,7 @@ class Marginal(_Perturbation):
 
 @dataclass(frozen=True, eq=False)
 class FeatureWise(_Perturbation):
-    """Another noise for every feature, each multiplied by the feature's scale.
+    """A noise for every feature, each multiplied by the feature's scale.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class FeatureWise(_Perturbation):
         values = [given[name] for name in given.keys()] if has_names else list(given)
         noises = tuple(perturbation_of(noise) for noise in values)
         if not noises or any(isinstance(noise, (Marginal, FeatureWise)) for noise in noises):
-            raise ValueError("noises must be one noise for each feature, and no Marginal")
+            raise ValueError("noises must hold one noise for each feature, none of them a Marginal")
         object.__setattr__(self, "noises", noises)
         object.__setattr__(self, "by_name", copy(given) if has_names else None)
 
@@ -278,7 +278,7 @@ _WORKING = [f"probability_{where}" for where in ("below", "at_most", "above", "a
 
 
 def perturbation_of(given):
-    """The object itself, or what a name or None, which is normal noise, stands for."""
+    """Return the perturbation of a name, normal noise for None, or the object itself."""
     if given is None:
         return Normal()
     if isinstance(given, str):
@@ -290,14 +290,14 @@ def perturbation_of(given):
         lacking = [name for name in _WORKING if not hasattr(given, name)]
         if isinstance(given, type) or lacking:
             raise TypeError(
-                f"noise={given!r} is no perturbation: pass a name in {list(NAMES)}, or an object "
-                "of splitcredit.prediction_gap.perturbations, such as Laplace(0.3)"
+                f"noise={given!r} is not a perturbation: pass a name in {list(NAMES)}, or an "
+                "object of splitcredit.prediction_gap.perturbations, such as Laplace(0.3)"
             )
     return given
 
 
 def of_features(perturbation, forest):
-    """A `Marginal` or `FeatureWise` in the order of a forest's features, where both have names."""
+    """Return a `Marginal` or `FeatureWise` in a forest's order of features, by their names."""
     if isinstance(perturbation, FeatureWise) and perturbation.by_name is not None:
         return FeatureWise(in_order_of_features(forest, perturbation.by_name, "FeatureWise"))
     if not isinstance(perturbation, Marginal) or perturbation.column_names is None:

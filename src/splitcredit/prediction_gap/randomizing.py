@@ -1,4 +1,4 @@
-"""Error of a model whose most important features are randomized, row by row.
+"""Measure the error of a model whose most important features are randomized, row by row.
 
 Source: gajewski2025, Comparison vs SHAP with Feature Removing, first method, and table 4. The
 prediction without the first k features of a row's ranking is the mean of f over independent draws
@@ -39,7 +39,7 @@ class Randomized(NamedTuple):
     ----------
     rmse : float64 (n_ks,), in units of the target
     squared_errors : float64 (n_rows, n_ks)
-        Of each row; their mean is the square of `rmse`.
+        Squared error of each row; their mean is the square of `rmse`.
     predictions : float64 (n_rows, n_ks)
     """
 
@@ -61,7 +61,7 @@ def randomized_rmse(
     rows: ArrayLike | None = None,
     output: str | int | None = None,
 ) -> Randomized:
-    """RMSE with the k most important features of each row randomized.
+    """Compute the RMSE with the k most important features of each row randomized.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def randomized_predictions(
 
 
 def _chosen_rows(rows, n):
-    """Numbers of the rows to use, int64."""
+    """Return the numbers of the rows to use, int64."""
     numbers = np.arange(n) if rows is None else np.asarray(rows)
     if numbers.dtype == np.bool_ and numbers.shape == (n,):
         numbers = np.flatnonzero(numbers)
@@ -147,7 +147,7 @@ def _chosen_rows(rows, n):
 
 
 def _checked(model, X, reference, n_draws, random_state, output):
-    """The forest, prepared rows of X and of the reference, and the index of the output."""
+    """Return the forest, prepared rows of X and of the reference, and the output's index."""
     check_whole("random_state", random_state)
     opened = Opened(model, X, reference)
     forest, table, source = opened.forest, opened.rows, opened.background
@@ -161,7 +161,7 @@ def _checked(model, X, reference, n_draws, random_state, output):
 
 
 def _predictions(forest, table, sets, source, n_draws, random_state, rows, output):
-    """Mean predictions, float64 (len(rows), n_sets)."""
+    """Average predictions, float64 (len(rows), n_sets)."""
     predictions = np.empty((len(rows), sets.shape[1]))
     together = max(1, _CHUNK // n_draws)
     for start in range(0, len(rows), together):
@@ -180,7 +180,7 @@ def _predictions(forest, table, sets, source, n_draws, random_state, rows, outpu
 
 
 def _draws(reference, n_draws, random_state, rows):
-    """Independent draws for all features of each row, (n_rows, n_draws, n_features)."""
+    """Draw independently for all features of each row, (n_rows, n_draws, n_features)."""
     shape = n_draws, reference.shape[1]
     picks = np.empty((len(rows), *shape), np.int64)
     for i, row in enumerate(rows.tolist()):
@@ -190,7 +190,7 @@ def _draws(reference, n_draws, random_state, rows):
 
 
 def _flat(samples):
-    """Rows for the compiled code: read-only, as prepared ones."""
+    """Return rows for the compiled code: read-only, as prepared ones are."""
     flat = samples.reshape(-1, samples.shape[-1])
     flat.flags.writeable = False
     return flat

@@ -1,4 +1,4 @@
-"""Rankings of features, row by row, and the sets of their first features."""
+"""Store rankings of features, row by row, and select the sets of their first features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BITS = 62
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rankings(Shown):
-    """Rankings of the features of some rows, and what the first of them move the prediction by.
+    """Rankings of the features of some rows, and the gaps of the first of them.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Rankings(Shown):
         return f"{type(self).__name__}({n} samples, {which})"
 
     def _summary(self):
-        """The feature that most rows have in each of the first places, and the mean gap there."""
+        """Tabulate the feature that most rows have in each first place, and the mean gap there."""
         import pandas as pd
 
         n, n_places = self.rankings.shape
@@ -84,7 +84,7 @@ class Rankings(Shown):
         return pd.DataFrame(columns), more(n_places, "places")
 
     def to_frame(self):
-        """As a tidy DataFrame: sample, place (from 1), feature, and gap where there are gaps.
+        """Convert to a DataFrame: sample, place (from 1), feature, and gap if there are gaps.
 
         The index has the labels of rows from a DataFrame, each as often as features are ranked.
         """
@@ -105,17 +105,17 @@ class Rankings(Shown):
 
 
 def refuse_other_features(ranking, forest) -> None:
-    """ValueError if a ranking, attribution or importance knows that it is of other features."""
+    """Raise a ValueError if a ranking, attribution or importance has other features."""
     names = getattr(ranking, "feature_names", None)
     if names is not None and tuple(forest.known(names)) != forest.feature_names:
         raise ValueError(
-            f"{ranking!r} is of the features {list(names)[:5]}, and the model has "
+            f"{ranking!r} has the features {list(names)[:5]}, and the model has "
             f"{list(forest.feature_names)[:5]}: rank the features of this model"
         )
 
 
 def refuse_another_order_of_rows(ranking, X) -> None:
-    """ValueError if a ranking or attribution knows by labels that its rows have another order."""
+    """Raise a ValueError if a ranking or attribution has the rows in another order."""
     own: Any = getattr(ranking, "index", None)
     labels: Any = row_index(X)
     if labels is None or hasattr(ranking, "iloc") or not hasattr(own, "equals"):
@@ -124,20 +124,20 @@ def refuse_another_order_of_rows(ranking, X) -> None:
         return
     if set(own) == set(labels):
         raise ValueError(
-            f"{ranking!r} is of the rows {[*own[:3], ...]}, and X has them in another order, "
+            f"{ranking!r} has the rows {[*own[:3], ...]}, and X has them in another order, "
             f"{[*labels[:3], ...]}: pass X.loc[ranking.index]"
         )
 
 
 def rankings_of_model(rankings, X, forest) -> np.ndarray:
-    """`validate_rankings` for the rows of X and the features of a forest, in their order."""
+    """Call `validate_rankings` for the rows of X and the features of a forest, in order."""
     refuse_another_order_of_rows(rankings, X)
     refuse_other_features(rankings, forest)
     return validate_rankings(rankings, np.shape(X)[0], forest.n_features)
 
 
 def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
-    """Rankings as int64 (n_rows, n_ranked), each row of different features; else ValueError."""
+    """Return rankings, int64 (n_rows, n_ranked), of distinct features; else a ValueError."""
     array = np.asarray(getattr(rankings, "rankings", rankings))
     if array.ndim != 2 or len(array) != n_rows or array.shape[1] > n_features:
         raise ValueError(
@@ -158,7 +158,7 @@ def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
 
 
 def checked_ks(ks) -> list:
-    """Numbers of features that are perturbed together, as a list that is not empty."""
+    """Return numbers of features that are perturbed together, as a list that is not empty."""
     if not hasattr(ks, "__iter__"):
         raise ValueError(f"ks={ks!r}: pass a list of numbers of features, such as [1, 2]")
     ks = list(ks)
@@ -168,7 +168,7 @@ def checked_ks(ks) -> list:
 
 
 def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
-    """The first k features of each row as a mask, bool (n_rows, n_features)."""
+    """Return the first k features of each row as a mask, bool (n_rows, n_features)."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise ValueError(f"k={k!r} is not a whole number")
     if not 1 <= k <= rankings.shape[1]:
@@ -179,7 +179,7 @@ def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
 
 
 def first_of_same(masks) -> np.ndarray:
-    """Index of the first set of a row that equals each of its sets, int64 (n_rows, n_sets)."""
+    """Return for each set of a row the index of the first equal one, int64 (n_rows, n_sets)."""
     n_rows, n_sets, n_features = masks.shape
     if n_features > _BITS:
         return np.broadcast_to(np.arange(n_sets), (n_rows, n_sets))
@@ -188,10 +188,10 @@ def first_of_same(masks) -> np.ndarray:
 
 
 def of_attribution(attribution) -> np.ndarray:
-    """Rankings by absolute attribution to one output; of equal ones the lowest index first."""
+    """Rank by absolute attribution to one output; of equal ones the lowest index first."""
     if attribution.values.shape[2] != 1:
         raise ValueError(
-            f"{attribution.method} explains {attribution.values.shape[2]} outputs: rankings are "
-            "of one, choose it with output="
+            f"{attribution.method} explains {attribution.values.shape[2]} outputs, and a "
+            "ranking needs one: choose it with output="
         )
     return np.argsort(-np.abs(attribution.values[:, :, 0]), axis=1, kind="stable")

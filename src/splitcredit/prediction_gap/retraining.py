@@ -1,4 +1,4 @@
-"""Predictions of models fitted again without the most important features of a row.
+"""Predict by models fitted again without the most important features of a row.
 
 Source: gajewski2025, Comparison vs SHAP with Feature Removing, second method, and table 5; after
 remove-and-retrain (Hooker et al. 2019).
@@ -32,7 +32,7 @@ def removed_predictions(
     k: int,
     models: dict | None = None,
 ) -> np.ndarray:
-    """Prediction of each test row by a model fitted without the row's first k features.
+    """Predict each test row by a model fitted without the row's first k features.
 
     Rows without the same features share one fit.
 
@@ -58,7 +58,7 @@ def removed_predictions(
     Raises
     ------
     ValueError
-        If shapes, names or orders do not fit each other, or no feature would be left.
+        If shapes, names or the order of columns do not fit each other, or no feature would be left.
 
     Examples
     --------
@@ -91,19 +91,19 @@ def removed_predictions(
 
 
 def _refuse_another_order_of_columns(rankings, X_train):
-    """Refuse a `Rankings` of the columns of X_train in another order: its indices mean others."""
+    """Refuse a `Rankings` of X_train's columns in another order: its indices differ."""
     ranked, names = getattr(rankings, "feature_names", None), names_of_columns(X_train)
     if ranked is None or names is None:
         return
     if list(ranked) != names and sorted(ranked) == sorted(names):
         raise ValueError(
-            f"{rankings!r} is of the features {list(ranked)[:5]}, and X_train has the columns "
+            f"{rankings!r} has the features {list(ranked)[:5]}, and X_train has the columns "
             f"{names[:5]}: pass them in the order of the ranking"
         )
 
 
 def _in_order_of(X_train, X_test):
-    """Test rows with their columns in the order of the training rows, where both have names."""
+    """Return test rows with columns in the order of the training rows, if both have names."""
     names, given = names_of_columns(X_train), names_of_columns(X_test)
     if names is None or given is None:
         return X_test
@@ -118,7 +118,7 @@ def _in_order_of(X_train, X_test):
 def removed_sets(
     rankings: ArrayLike, k: int, n_rows: int, n_features: int
 ) -> dict[tuple[int, ...], np.ndarray]:
-    """The different sets of first k features, each with the rows whose set it is.
+    """Return the different sets of first k features, each with the rows that have it.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def removed_sets(
 
 
 def squared_errors(predictions: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """Squared error of each row.
+    """Compute the squared error of each row.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Prediction gaps by Monte Carlo and quasi-Monte Carlo sampling, and their error."""
+"""Estimate prediction gaps by Monte Carlo and quasi-Monte Carlo sampling, and their error."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pg2_sampled(
     n_streams: int = 64,
     pool: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Squared prediction gap of pairs of a row and a set of features, by sampling.
+    """Estimate squared prediction gaps of pairs of a row and a set of features, by sampling.
 
     The mean of (f(x) - f(x'))^2 over x' = x + noise in the perturbed features, cast to the type in
     which the model compares: gajewski2025, Equation (2) and Experimental Setup.
@@ -111,7 +111,7 @@ def pg2_sampled(
 
 
 class SampledProblem(GapProblem):
-    """As `GapProblem`, by draws that depend on the random state and the values of a row."""
+    """A `GapProblem` by samples that depend on the random state and the values of a row."""
 
     def __init__(self, model, perturbation, scale, output, samples, random_state):
         super().__init__(model, perturbation, scale, output)
@@ -122,7 +122,7 @@ class SampledProblem(GapProblem):
         self.samples, self.random_state = int(samples), int(random_state)
 
     def gaps(self, X, masks, done=None) -> np.ndarray:
-        """Means of the squared gap over the samples; see `GapProblem.gaps`."""
+        """Average the squared gap over the samples; see `GapProblem.gaps`."""
         n_sets, d = masks.shape[1:]
         if not self.by_categories:
             perturbed = np.broadcast_to(masks.any(axis=1), (len(X), d))
@@ -168,7 +168,7 @@ def gaps_by_k(
     random_state: int = 0,
     n_streams: int = 64,
 ) -> np.ndarray:
-    """PGI or PGU by sampling, by the number of features that count as important.
+    """Estimate PGI or PGU by sampling, by the number of features that count as important.
 
     Source: Agarwal et al. 2022 (OpenXAI), and gajewski2025, Equation (1); the means over k are PGI
     and PGU. OpenXAI's code gave PGU for PGI (its issue 28): a mask was for what is kept in one
@@ -228,7 +228,7 @@ def gaps_by_k(
 
 
 def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
-    """Normalized mean absolute error: gajewski2025, Accuracy.
+    """Compute the normalized mean absolute error: gajewski2025, Accuracy.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
 
 
 def _literal(pairs, counts, kind, random_state, numbers):
-    """Estimates from fresh noise for each pair and count."""
+    """Estimate from fresh noise for each pair and count."""
     forest, output, X, perturbed, scale = pairs
     out = np.empty((len(X), len(counts)))
     widths = perturbed.sum(axis=1)
@@ -278,7 +278,7 @@ def _literal(pairs, counts, kind, random_state, numbers):
 
 
 def checked_counts(counts) -> np.ndarray:
-    """Rising numbers of samples, int64 (n_counts,); ValueError if they are not."""
+    """Return rising numbers of samples, int64 (n_counts,), or raise a ValueError."""
     counts = np.asarray(counts)
     is_whole = counts.dtype.kind in "iu" and counts.ndim == 1 and len(counts) > 0
     if not is_whole or (np.diff(counts.astype(np.int64), prepend=0) < 1).any():
@@ -301,7 +301,7 @@ def _checked_pool(pool, n_columns, n_samples):
 def checked_pairs(
     model, X, features, scale, output
 ) -> tuple[Forest, int, np.ndarray, np.ndarray, np.ndarray]:
-    """Forest, index of the output, prepared rows, masks and scales: arguments of `pg2_sampled`."""
+    """Return forest, output, prepared rows, masks and scales: arguments of `pg2_sampled`."""
     opened = Opened(model, X)
     forest, X = opened.forest, opened.rows
     refuse_special_values(forest)

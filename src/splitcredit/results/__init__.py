@@ -1,1 +1,1 @@
-"""Hold what was computed: attributions and importances, their files and their plots."""
+"""Hold results: attributions and importances, their files and their plots."""

@@ -1,4 +1,4 @@
-"""Results of measures: `Attribution` to features of every row, `Importance` of features."""
+"""Define the results of measures: `Attribution` by row and feature, `Importance` by feature."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from splitcredit.rows.tables import numbers, rows_at
 
 
 class _OfFeatures(Result):
-    """What attributions and importances have in common."""
+    """Shared code of attributions and importances."""
 
     values: np.ndarray
     method: str
@@ -33,18 +33,18 @@ class _OfFeatures(Result):
     unit: str
 
     def __len__(self):
-        """Number of rows of an Attribution, of features of an Importance."""
+        """Return the number of rows of an Attribution, of features of an Importance."""
         return len(self.values)
 
     def _arrays(self, *names):
-        """These fields as arrays, and where the values come from."""
+        """Return these fields as arrays, and the source of the values."""
         arrays = {name: np.asarray(getattr(self, name)) for name in (*names, "method")}
         arrays["parameters"] = np.array(json.dumps(self.parameters, sort_keys=True))
         return arrays | ({"unit": np.array(self.unit)} if self.unit else {})
 
     @classmethod
     def from_arrays(cls, arrays) -> Self:
-        """Make the result that `to_arrays` took apart.
+        """Restore the result that `to_arrays` took apart.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class _OfFeatures(Result):
         Returns
         -------
         Attribution or Importance
-            Of the class on which this is called.
+            An object of the class on which this is called.
 
         Raises
         ------
@@ -74,11 +74,11 @@ class Attribution(_OfFeatures):
     ----------
     values : float64 or float32 (n_samples, n_features, n_outputs)
     baseline : float64 (n_outputs,) or (n_samples, 1)
-        One for each row where each row has an output of its own (``output="predicted"``).
+        One for each row if each row has another output (``output="predicted"``).
     feature_names : tuple of str, n_features long
     output_names : tuple of str, n_outputs long
     method : str
-        Name of the measure: that of its file in `splitcredit.measures`.
+        Name of the measure, and of its file in `splitcredit.measures`.
     parameters : dict
         What the measure was called with.
     output_index : int64 (n_samples,), optional
@@ -89,7 +89,7 @@ class Attribution(_OfFeatures):
         The rows as the trees see them, for plots; of a pipeline, the columns that it was given.
         They are no copy, where `explain` needed none.
     source : Source, optional
-        Of a pipeline, the rows that were given, and the column that each feature was made of.
+        For a pipeline, the rows that were given, and the column that each feature was made of.
     unit : str
         What the raw prediction is, such as ``"log-odds"`` or ``"probability"``; "" if unknown.
 
@@ -144,7 +144,7 @@ class Attribution(_OfFeatures):
         return f"Attribution({self.method!r}, {n} samples, {p} features, {k} outputs)"
 
     def __getitem__(self, key):
-        """Some rows as an Attribution, by position, slice or mask; or the values of a feature.
+        """Select rows by position, slice or mask; or the values of a feature.
 
         These are (n_samples,), or (n_samples, n_outputs) if there are several outputs.
         """
@@ -162,26 +162,26 @@ class Attribution(_OfFeatures):
         return replace(self, **of_rows)
 
     def _summary(self):
-        """Mean absolute values of the features with the largest, a column for each output."""
+        """Tabulate the largest mean absolute values, a column for each output."""
         mean = np.abs(self.values).mean(axis=0) if len(self.values) else 0.0 * self.values.sum(0)
         frame = largest("feature", mean, self.feature_names.__getitem__, self.output_names)
         return frame, more(len(self.feature_names), "features")
 
     def totals(self) -> np.ndarray:
-        """Baseline plus the sum over features, (n_samples, n_outputs)."""
+        """Add baseline and the sum over features, (n_samples, n_outputs)."""
         return self.baseline + self.values.sum(axis=1, dtype=np.float64)
 
     def to_frame(self):
-        """As a tidy DataFrame: sample, output, then one column for each feature.
+        """Convert to a DataFrame: sample, output, then one column for each feature.
 
         ``sample`` is the position of the row. The frame has the labels of the rows, each as often
         as there are outputs. Where a feature has one of these names, the column is called
         ``sample_`` or ``output_``.
         """
-        return tidy(self.values, self.feature_names, self.output_names, self.index)
+        return frame_of(self.values, self.feature_names, self.output_names, self.index)
 
     def grouped(self, groups) -> Attribution:
-        """Attributions of groups of features: the sum of those of their features.
+        """Sum the attributions of the features in each group.
 
         Sums are right where attributions add up to a total: the prediction for ``tree_shap``,
         ``tree_shap_interventional``, ``saabas`` and ``oob_attributions``, the decrease of impurity
@@ -201,13 +201,13 @@ class Attribution(_OfFeatures):
         Returns
         -------
         Attribution
-            Without `data`, but for ``"columns"``.
+            Without `data`, except for ``"columns"``.
 
         Raises
         ------
         ValueError
             If a feature is unknown or in two groups, a name occurs twice, the values cannot be
-            added, or no step tells the columns.
+            added, or no step names the columns.
 
         Examples
         --------
@@ -264,7 +264,7 @@ class Attribution(_OfFeatures):
         return plots.of_attribution(self, ax, output, top, X, kind, row, feature)
 
     def describe(self, row=None, output=None) -> str:
-        """Describe a row in three sentences: its total, and what raises and lowers it most.
+        """Describe a row in sentences: its total, and what raises and lowers it most.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class Attribution(_OfFeatures):
         return sentences.of_row(self, row, output)
 
     def to_shap(self, X=None):
-        """As a ``shap.Explanation``, for shap's plots; needs shap.
+        """Convert to a ``shap.Explanation``, for shap's plots; needs shap.
 
         Parameters
         ----------
@@ -311,7 +311,7 @@ class Attribution(_OfFeatures):
         return plots.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field but `index` and `source` as arrays for `numpy.savez`; None is left out."""
+        """Convert all fields but `index` and `source` to arrays; None is left out."""
         arrays = self._arrays("values", "baseline", "feature_names", "output_names")
         if self.output_index is not None:
             arrays["output_index"] = self.output_index
@@ -327,7 +327,7 @@ class Importance(_OfFeatures):
     values : float64 (n_features,)
     feature_names : tuple of str, n_features long
     method : str
-        Name of the measure: that of its file in `splitcredit.measures`.
+        Name of the measure, and of its file in `splitcredit.measures`.
     parameters : dict
         What the measure was called with, and what it counted, such as ``n_permutations``.
     standard_error : float64 (n_features,), optional
@@ -335,7 +335,7 @@ class Importance(_OfFeatures):
     unit : str
         Of mean attributions: what the raw prediction is; see `Attribution`.
     source : Source, optional
-        Of a pipeline, the column that each feature was made of; `to_arrays` leaves it out.
+        For a pipeline, the column that each feature was made of; `to_arrays` leaves it out.
     refits : float64 (n_refits, n_features), optional
         The same importances of copies of the model, each fitted to a resample of its rows; see
         `splitcredit.importance`. Their spread is another thing than `standard_error`.
@@ -373,11 +373,11 @@ class Importance(_OfFeatures):
         return f"Importance({self.method!r}, {len(self.values)} features)"
 
     def __getitem__(self, key):
-        """The value of a feature, by its name or index; ValueError if there is no such feature."""
+        """Return the value of a feature, by its name or index, or raise a ValueError."""
         return float(self.values[feature_index(self.feature_names, key, "a feature")])
 
     def to_frame(self):
-        """As a DataFrame, the largest first: feature, value, standard_error or NaN if unknown.
+        """Convert to a DataFrame, the largest first: feature, value, standard_error (or NaN).
 
         With `refits` also their standard deviation and the ends of `interval`: refits_std,
         refits_low, refits_high.
@@ -394,7 +394,7 @@ class Importance(_OfFeatures):
         return pd.DataFrame(columns)
 
     def interval(self) -> np.ndarray:
-        """Quantiles of 2.5 % and 97.5 % of `refits`, float64 (2, n_features); ValueError without.
+        """Return quantiles of 2.5 % and 97.5 % of `refits`, float64 (2, n_features).
 
         The value of the model itself may lie outside: copies know fewer different rows.
         """
@@ -403,14 +403,14 @@ class Importance(_OfFeatures):
         return np.quantile(self.refits, [0.025, 0.975], axis=0)
 
     def _summary(self):
-        """The first rows of `to_frame`, without errors if there are none."""
+        """Return the first rows of `to_frame`, without errors if there are none."""
         frame = self.to_frame().head(SHOWN)
         if not np.isfinite(self.standard_error).any():
             frame = frame.drop(columns="standard_error")
         return frame, more(len(self.feature_names), "features")
 
     def grouped(self, groups) -> Importance:
-        """Importances of groups of features: the sum of those of their features.
+        """Sum the importances of the features in each group.
 
         Sums are right for measures that add up what the splits on a feature do (``mdi``,
         ``mdi_oob``, ``ufi``, ``penalized_gini``, ``air``) or that divide a total (``sage``). They
@@ -483,13 +483,13 @@ class Importance(_OfFeatures):
         return plots.side_by_side(importances, top, panels)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field but `source` as an array that `numpy.savez` can store."""
+        """Convert all fields but `source` to arrays for `numpy.savez`; None is left out."""
         refits = () if self.refits is None else ("refits",)
         return self._arrays("values", "standard_error", "feature_names", *refits)
 
 
 def from_arrays(arrays) -> Attribution | Importance:
-    """Whichever of the two wrote the arrays; see their `from_arrays`.
+    """Restore an attribution or importance, whichever the arrays hold.
 
     Examples
     --------
@@ -502,8 +502,8 @@ def from_arrays(arrays) -> Attribution | Importance:
     return kind.from_arrays(arrays)
 
 
-def tidy(values, names, output_names, index):
-    """A DataFrame of values (n_samples, n_names, n_outputs): sample, output, a column each name."""
+def frame_of(values, names, output_names, index):
+    """Convert values (n_samples, n_names, n_outputs) to a DataFrame: sample, output, names."""
     import pandas as pd
 
     n, p, k = values.shape
@@ -514,7 +514,7 @@ def tidy(values, names, output_names, index):
 
 
 def largest(what, mean, name_of, output_names):
-    """A DataFrame of the largest of mean absolute values (n_names, n_outputs), with their names."""
+    """Tabulate the largest mean absolute values (n_names, n_outputs) with their names."""
     import pandas as pd
 
     order = np.argsort(-mean.sum(axis=1), kind="stable")[:SHOWN]
@@ -526,12 +526,12 @@ def largest(what, mean, name_of, output_names):
 
 
 def _array(given, name, dtype=np.float64):
-    """What was given as an array; as it is, if it has the type."""
+    """Return a field as an array; unchanged if it has the type."""
     return given if getattr(given, "dtype", None) == dtype else numbers(given, name).astype(dtype)
 
 
 def _check_shape(result, name, *expected):
-    """Refuse a field of another shape; None has none."""
+    """Refuse a field with another shape; None has none."""
     given = getattr(result, name)
     if given is not None and np.shape(given) not in expected:
         shapes = " or ".join(map(str, expected))
@@ -539,14 +539,14 @@ def _check_shape(result, name, *expected):
 
 
 def _check_origin(result):
-    """Refuse a method that is no name, and parameters that are none."""
+    """Refuse a method that is not a name, and parameters that are not a dict of them."""
     for name, kind in (("method", str), ("parameters", dict)):
         if not isinstance(getattr(result, name), kind):
             raise ValueError(f"{name} is {getattr(result, name)!r}, expected a {kind.__name__}")
 
 
 def _plain(kind, arrays):
-    """Stored arrays as the arguments they came from."""
+    """Turn stored arrays back into the arguments that they came from."""
     fields = dict(arrays)
     labels = fields.pop("data_labels", None)
     check_fields(kind, fields)

@@ -1,4 +1,4 @@
-"""The result of `splitcredit.partial_dependence`: curves of one feature, or maps of two."""
+"""Define the result of `splitcredit.partial_dependence`: curves of a feature, or maps of two."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PartialDependence(Shown):
         return f"PartialDependence({self.kind!r}, {names}, {places} places, {outputs})"
 
     def to_frame(self) -> Any:
-        """As a tidy DataFrame, with one row for each place on the grid and output.
+        """Convert to a DataFrame, with one row for each place on the grid and output.
 
         Its columns are the features, output and value; the last two have an underscore behind them
         if a feature is called so.

@@ -1,4 +1,4 @@
-"""A bar on standard error for work that lasts, and a warning that says how long."""
+"""Show a bar on standard error for work that lasts, and warn how long it takes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bar(total: int | None, progress: bool | None, unit: str = "rows", remedy: st
 
 
 class _Forecast:
-    """Says, once, how long the rest of the work takes, if that is long and something takes less.
+    """Notice of how long the rest takes, given once if that is long and there is a remedy.
 
     The clock starts when the first units are done: until then kernels may have been compiled. The
     latest units say more about the rest than all of them, since costs may grow.

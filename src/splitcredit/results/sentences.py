@@ -1,4 +1,4 @@
-"""The attributions of one row in words; see `Attribution.describe`."""
+"""Describe the attributions of one row in words; see `Attribution.describe`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAMED = 3
 
 
 def of_row(attribution, row, output) -> str:
-    """See `Attribution.describe`."""
+    """Describe a row; see `Attribution.describe`."""
     row, names = drawing.checked_row(attribution, row, "a description"), attribution.output_names
     if output is None and len(names) > 1:
-        raise ValueError(f"a description is of one output: pass output=, one of {names[:10]}")
+        raise ValueError(f"a description needs one output: pass output=, one of {names[:10]}")
     output = 0 if output is None else index_of(names, output, "output")
     values = attribution.values[row, :, output].astype(np.float64)
     values[np.abs(values) < 1e-12 * np.abs(values).max()] = 0.0  # no more than rounding
@@ -29,8 +29,10 @@ def of_row(attribution, row, output) -> str:
     rest = np.delete(values, list(steps))
     text = (
         f"{_whole(attribution, row, output)}. This is raised most by {raised}, and lowered most by "
-        f"{lowered}. The other features ({len(rest)}) add {_number(rest.sum(), '+')}."
+        f"{lowered}."
     )
+    if len(rest):
+        text += f" The other features ({len(rest)}) add {_number(rest.sum(), '+')}."
     return text.replace("\\$", "$")  # which plots need
 
 

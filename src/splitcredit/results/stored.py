@@ -1,4 +1,4 @@
-"""Results that show themselves and go to files, and checks of the arrays they are made of."""
+"""Show results, save and load them, and check the arrays that they are made of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = 10
 
 @contextmanager
 def replacing(path):
-    """A path to write to, which takes the place of a file once all is written."""
+    """Yield a path to write to, which replaces a file once all is written."""
     path = _path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -31,7 +31,7 @@ def replacing(path):
 
 
 def _path(given):
-    """A path; TypeError if it is none."""
+    """Return a path; TypeError if it is none."""
     try:
         return Path(given)
     except TypeError:
@@ -39,14 +39,14 @@ def _path(given):
 
 
 def arrays_of(path) -> dict:
-    """The arrays of an ``.npz`` file; no pickle is read, and no more memory taken than it has."""
+    """Read the arrays of an ``.npz`` file without pickle, in no more memory than its size."""
     with np.load(path, allow_pickle=False) as archive:
         refuse_false_sizes(archive.zip)
         return dict(archive)
 
 
 def refuse_false_sizes(archive) -> None:
-    """ValueError if a part of a ``zipfile.ZipFile``, or an array in it, says that it is larger."""
+    """Raise a ValueError if a part of a ``zipfile.ZipFile`` claims to be larger than it is."""
     size = os.stat(archive.filename).st_size
     for part in archive.infolist():
         if part.compress_size > size:
@@ -62,7 +62,7 @@ def refuse_false_sizes(archive) -> None:
 
 @contextmanager
 def named_if_damaged(name):
-    """Whatever a reader meets in a damaged file, but for errors of the system, as a ValueError."""
+    """Turn any error of a reader into a ValueError of a damaged file, but not system errors."""
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             yield
@@ -79,7 +79,7 @@ def named_if_damaged(name):
 
 
 class Shown:
-    """A result that shows itself: `_summary` gives a frame of its first rows, and what is left."""
+    """A result that shows itself: `_summary` gives a frame of first rows, and what is left."""
 
     _summary: Callable
 
@@ -99,12 +99,12 @@ class Shown:
 
 
 def more(n: int, what: str) -> str:
-    """How many of so many things are not shown; empty if all are."""
+    """Say how many things are not shown; empty if all are."""
     return f"{n - SHOWN} more {what}" if n > SHOWN else ""
 
 
 class Result(Shown):
-    """What all results by feature have in common."""
+    """Shared code of all results by feature."""
 
     feature_names: tuple[str, ...]
     to_arrays: Callable
@@ -148,24 +148,24 @@ class Result(Shown):
             if getattr(error, "filename", None) is not None:  # of the system
                 raise
             found = " ".join(str(error).split())
-            raise ValueError(f"{path} holds no {cls.__name__}: {found}") from None
+            raise ValueError(f"{path} does not hold a {cls.__name__}: {found}") from None
 
 
 def check_fields(kind, arrays) -> None:
-    """Refuse arrays whose names are not those of the fields of a dataclass."""
+    """Refuse arrays whose names are not the fields of a dataclass."""
     all_fields = fields(kind)
     needed = [f.name for f in all_fields if f.default is MISSING and f.default_factory is MISSING]
     missing = [name for name in needed if name not in arrays]
     extra = [name for name in arrays if name not in {f.name for f in all_fields}]
     if missing or extra:
         raise ValueError(
-            f"these arrays are no {kind.__name__}: missing {missing[:5]}, not expected "
-            f"{extra[:5]}; pass all that to_arrays of one gave"
+            f"these arrays are not those of {kind.__name__}: missing {missing[:5]}, not expected "
+            f"{extra[:5]}; pass all that to_arrays has returned"
         )
 
 
 def arrays_of_rows(data) -> dict:
-    """Rows as arrays that need no pickle: numbers, codes of labels, and the labels by column."""
+    """Convert rows to arrays without pickle: numbers, codes, and the labels by column."""
     if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
         return {"data": data}
     columns = [places_of(column_of(data, j)) for j in range(data.shape[1])]
@@ -175,7 +175,7 @@ def arrays_of_rows(data) -> dict:
 
 
 def rows_of_arrays(data, labels, names):
-    """The rows with labels that `arrays_of_rows` took apart, as a DataFrame."""
+    """Restore the rows with labels that `arrays_of_rows` took apart, as a DataFrame."""
     import pandas as pd
 
     of_column, columns = json.loads(labels.item()), {}
@@ -188,7 +188,7 @@ def rows_of_arrays(data, labels, names):
 
 
 def parameters_of(text: str) -> dict:
-    """The parameters that a text holds; ValueError if it is damaged."""
+    """Return the parameters that a text holds; ValueError if it is damaged."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -1,1 +1,1 @@
-"""Take rows as the user has them: tables, their columns' names, and groups of columns."""
+"""Read rows as users have them: tables, their columns' names, and groups of columns."""

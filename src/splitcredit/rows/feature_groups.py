@@ -1,4 +1,4 @@
-"""Groups of features: who is in which, and sums over them."""
+"""Group features: find the members of each group, and sum over them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _NOT_ADDED["conditional_permutation"] = _NOT_ADDED["mda"]
 
 
 def of_attribution(attribution, groups):
-    """See `Attribution.grouped`."""
+    """Sum attributions by group; see `Attribution.grouped`."""
     if isinstance(groups, str) and attribution.parameters.get("features") == groups:
         return attribution
     _check_added(attribution)
-    names, members, called = parted(attribution.feature_names, attribution.source, groups)
+    names, members, called = resolve_groups(attribution.feature_names, attribution.source, groups)
     data = None
     if called and attribution.data is not None and attribution.source.rows is not None:
         data = attribution.source.table(names, attribution.data).set_axis(list(names), axis=1)
@@ -45,7 +45,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(feature_names, source) -> Columns | None:
-    """The columns that features were made of; None if the steps of the pipeline do not tell them.
+    """Return the columns that features were made of; None if the steps do not name them.
 
     A feature that was not made of a single column follows under its own name.
     """
@@ -59,8 +59,8 @@ def columns_of(feature_names, source) -> Columns | None:
     return Columns(names, members, parameters) if len({*names}) == len(names) else None
 
 
-def parted(feature_names, source, groups) -> Columns:
-    """Groups, the features of each, and parameters, if they are the columns of a pipeline."""
+def resolve_groups(feature_names, source, groups) -> Columns:
+    """Return groups, the features of each, and parameters for columns of a pipeline."""
     if not isinstance(groups, str):
         names, members = _partition(feature_names, groups)
         return Columns(names, members, {})
@@ -68,14 +68,14 @@ def parted(feature_names, source, groups) -> Columns:
     columns = columns_of(feature_names, source)
     if columns is None:
         raise ValueError(
-            "groups='columns' is for results of a pipeline whose steps tell which column each "
-            "feature was made of: pass a dict of the features of each group"
+            "groups='columns' needs the result of a pipeline whose steps name the column of each "
+            "feature: pass a dict of the features of each group"
         )
     return columns
 
 
 def of_importance(importance, groups):
-    """See `Importance.grouped`."""
+    """Sum importances by group; see `Importance.grouped`."""
     if isinstance(groups, str) and importance.parameters.get("features") == groups:
         return importance
     _check_added(importance)
@@ -85,7 +85,7 @@ def of_importance(importance, groups):
             f"these importances by {importance.method} are means of absolute values, which cannot "
             "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
         )
-    names, members, called = parted(importance.feature_names, importance.source, groups)
+    names, members, called = resolve_groups(importance.feature_names, importance.source, groups)
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
     new = {"standard_error": error, "source": None, "parameters": importance.parameters | called}
@@ -96,14 +96,14 @@ def of_importance(importance, groups):
 
 
 def players(feature_names, groups):
-    """Names of the groups and of the features in none, and the group of each feature."""
+    """Return names of the groups and of ungrouped features, and the group of each feature."""
     names, members = _partition(feature_names, groups)
     group_of = {j: k for k, features in enumerate(members) for j in features}
     return names, tuple(group_of[j] for j in range(len(feature_names)))
 
 
 def listed(groups) -> dict:
-    """Groups with their features as lists, which can be read more than once."""
+    """Return groups with their features as lists, which can be read more than once."""
     if not hasattr(groups, "items"):
         raise ValueError(
             f"groups={groups!r}: expected a dict, the features of each group by its name"
@@ -123,7 +123,7 @@ def _check_added(result):
 
 
 def _partition(feature_names, groups):
-    """Names of the groups and of the features in none, and the indices of the features of each."""
+    """Return names of groups and ungrouped features, and the indices of each one's features."""
     groups = listed(groups)
     group_of, members = {}, []
     for group, features in groups.items():

@@ -1,4 +1,4 @@
-"""Features and outputs by their names or indices."""
+"""Find features and outputs by their names or indices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def index_of(names, name, who: str) -> int:
-    """Index of a name, or of what is an index already; ValueError lists the names."""
+    """Return the index of a name, or an index itself; a ValueError lists the names."""
     if isinstance(name, str) and name in names:
         places = [k for k, known in enumerate(names) if known == name]
         if len(places) > 1:
@@ -23,14 +23,14 @@ def index_of(names, name, who: str) -> int:
 
 
 def did_you_mean(name, known) -> str:
-    """A question with the nearest of the known names, if one is near, for a message."""
+    """Ask for the nearest of the known names, if one is near, at the end of a message."""
     of_lower = {known_name.lower(): known_name for known_name in known}
     near = difflib.get_close_matches(str(name).lower(), list(of_lower), 1)
     return f" (did you mean {of_lower[near[0]]!r}?)" if near else ""
 
 
 def feature_index(names, name, who: str) -> int:
-    """`index_of` a feature, whose name may have another form in the model; see `as_known`."""
+    """Call `index_of` for a feature, whose name may have another form; see `as_known`."""
     is_name = isinstance(name, (str, tuple))
     known = name
     if is_name:
@@ -45,7 +45,7 @@ def feature_index(names, name, who: str) -> int:
 
 
 def as_known(names, expected) -> list[str]:
-    """Names as text, in the form in which a library keeps them, where the model has that form.
+    """Return names as text, in the form in which a library keeps them, if the model has it.
 
     LightGBM keeps underscores for blanks, XGBoost the levels of a MultiIndex with blanks between
     them, and CatBoost the position of a column without a name.
@@ -55,7 +55,7 @@ def as_known(names, expected) -> list[str]:
 
 
 def _without_steps(text, names):
-    """A name without those of the steps of a pipeline before it, if only that is known."""
+    """Return a name without prefixes of pipeline steps, if only that is known."""
     rest = text
     while rest not in names and "__" in rest:
         rest = rest.partition("__")[2]
@@ -71,17 +71,17 @@ def _in_known_form(name, position, known):
 
 
 def as_names(names, who="names") -> tuple[str, ...]:
-    """Names as a tuple of str; a tuple that is one already is returned as it is."""
+    """Return names as a tuple of str; a tuple of them unchanged."""
     if type(names) is tuple and set(map(type, names)) <= {str}:
         return names
     is_list = hasattr(names, "__iter__") and getattr(names, "ndim", 1) > 0
     if isinstance(names, (str, bytes)) or not is_list:
-        raise ValueError(f"{who}: {names!r} is no list of names")
+        raise ValueError(f"{who}: {names!r} is not a list of names")
     return tuple(str(name) for name in names)
 
 
 def columns_in_order(X, names):
-    """X with its columns in the order of the names, if it has just these in another order."""
+    """Return X with its columns in the order of the names, if it has exactly these."""
     labels = labels_of_columns(X)
     column_names = [] if labels is None else _as_shown(labels, names)
     is_distinct = len(set(column_names)) == len(column_names)
@@ -91,7 +91,7 @@ def columns_in_order(X, names):
 
 
 def with_columns(X, columns, names):
-    """A table, whose columns are called so, with its columns in the order of the features."""
+    """Return a table, with the given column names, in the order of the features."""
     check_columns(columns, names)
     position = {name: k for k, name in enumerate(columns)}
     order = [position[name] for name in names]
@@ -104,7 +104,7 @@ def with_columns(X, columns, names):
 
 
 def check_columns(columns, expected) -> None:
-    """Refuse columns that are not those of the model, in whatever order."""
+    """Refuse columns that are not the model's, in any order."""
     known, present = set(expected), set(columns)
     missing = [name for name in expected if name not in present]
     extra = [name for name in columns if name not in known]
@@ -122,7 +122,7 @@ def check_columns(columns, expected) -> None:
 
 
 def rows_to_show(X, names):
-    """Rows to show under the names of features, by position where the names are made up."""
+    """Return rows under the names of features, by position for names that were made up."""
     if hasattr(X, "toarray"):
         raise ValueError("X is sparse: pass X.toarray()")
     in_order = columns_in_order(X, names)
@@ -142,20 +142,20 @@ def _as_shown(labels, names):
 
 
 def are_made_up(names):
-    """Whether these are the names of features whose model knew none."""
+    """Return whether names were made up for a model that has none."""
     return any(
         list(names) == [f"{start}{j}" for j in range(len(names))] for start in ("x", "Column_")
     )
 
 
 def names_of_columns(X) -> list[str] | None:
-    """Names of the columns of a table, of whichever library; None of anything else."""
+    """Return the column names of a table of any library; else None."""
     labels = labels_of_columns(X)
     return None if labels is None else [str(label) for label in labels]
 
 
 def labels_of_columns(X):
-    """Labels of the columns of a table as its library has them; None of anything else.
+    """Return the column labels of a table as its library has them; else None.
 
     The `columns` of a table of pyarrow are its data. A DataFrame of pandas has its columns as
     attributes, so that one may be called ``column_names``.
@@ -165,7 +165,7 @@ def labels_of_columns(X):
 
 
 def in_order_of_features(forest, given, who: str):
-    """What is given for each feature by its name, in the order of the features of a model."""
+    """Return what is given by feature name in the order of a model's features."""
     if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
         return given
     labels = list(given.keys())
@@ -183,7 +183,7 @@ def in_order_of_features(forest, given, who: str):
 
 
 def with_plain_booleans(given, who: str):
-    """A mask of pandas' own booleans, or of objects, as one of NumPy's; all else as it is."""
+    """Return a mask of pandas or of objects as one of NumPy; anything else unchanged."""
     has_columns, is_pandas = hasattr(given, "columns"), hasattr(given, "iloc")
     if not (is_pandas or isinstance(given, np.ndarray)):
         return given
@@ -203,12 +203,12 @@ def with_plain_booleans(given, who: str):
 
 
 def row_index(X):
-    """The labels of the rows of a DataFrame, a pandas Index; None of anything else."""
+    """Return the row labels of a DataFrame, a pandas Index; else None."""
     return X.index if hasattr(X, "iloc") and hasattr(X, "columns") else None
 
 
 def check_index(index, n: int):
-    """Labels as a pandas.Index, or None; ValueError if there is not one for each of n rows."""
+    """Return labels as a pandas.Index, or None; ValueError unless each of n rows has one."""
     if index is None:
         return None
     import pandas as pd
@@ -223,7 +223,7 @@ def check_index(index, n: int):
 
 
 def free(name, taken) -> str:
-    """A name for a column of a result, with underscores behind it as long as it is taken."""
+    """Return a free name for a column of a result: the name, followed by underscores if taken."""
     while name in taken:
         name = f"{name}_"
     return name

@@ -1,4 +1,4 @@
-"""Rows and numbers as users have them: arrays, tables of several libraries, targets, seeds."""
+"""Convert rows and numbers from users: arrays, tables of several libraries, targets, seeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CATEGORIES = ("categorical", "enum", "dictionary")
 
 
 def refuse_container(X) -> None:
-    """Refuse the form in which a library keeps rows for itself; ValueError with the remedy."""
+    """Refuse a library's own container of rows; the ValueError has the remedy."""
     if X is None:
         raise ValueError("X is None: pass the rows, (n_samples, n_features)")
     name = type(X).__name__
@@ -25,14 +25,14 @@ def refuse_container(X) -> None:
         raise ValueError(f"X is a {name} of dask, which has no rows yet: pass X.compute()")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
-            "X has masked values, and what lies below the mask would be read: for missing values "
+            "X has masked values, and the numbers below the mask would be used: for missing values "
             "pass X.astype(float).filled(np.nan)"
         )
     _refuse_gaps_in_dictionaries(X)
 
 
 def _refuse_gaps_in_dictionaries(table):
-    """Refuse encoded columns of pyarrow with missing values: NumPy gets others in their place."""
+    """Refuse encoded columns of pyarrow with missing values, which NumPy would misread."""
     for (name, kind), column in zip(_types(table), getattr(table, "columns", ()), strict=False):
         is_encoded = str(kind).startswith("dictionary") and hasattr(column, "chunks")
         if is_encoded and column.null_count:
@@ -43,7 +43,7 @@ def _refuse_gaps_in_dictionaries(table):
 
 
 def records(X, model=None):
-    """Rows as dicts, a dict of a row, or one of columns, as a DataFrame; others as they are.
+    """Return a DataFrame of rows given as dicts; other rows unchanged.
 
     So are rows of a pipeline whose first step knows no columns, as one that takes dicts.
     """
@@ -64,12 +64,12 @@ def records(X, model=None):
 
 
 def rows_at(X, key):
-    """Some rows of an array or a DataFrame, which stays one; None of None."""
+    """Select rows of an array or a DataFrame, which stays one; None of None."""
     return X if X is None else X.iloc[key] if hasattr(X, "iloc") else X[key]
 
 
 def column_of(X, j: int):
-    """A column of an array or DataFrame as a Series."""
+    """Return a column of an array or DataFrame as a Series."""
     import pandas as pd
 
     if hasattr(X, "iloc"):
@@ -78,7 +78,7 @@ def column_of(X, j: int):
 
 
 def places_of(column):
-    """Numbers or places of labels on an axis, float64, and the labels of 0, 1, ... or None."""
+    """Return places on an axis, float64, and the labels of 0, 1, ... or None for numbers."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column):
@@ -88,7 +88,7 @@ def places_of(column):
 
 
 def dense(X, absent):
-    """Sparse rows as float64, with a number for what they do not store; others as they are."""
+    """Return sparse rows as float64, with `absent` for entries not stored; others unchanged."""
     if not hasattr(X, "toarray"):
         return X
     stored, rows = X.tocoo(copy=True), np.full(X.shape, absent)
@@ -98,7 +98,7 @@ def dense(X, absent):
 
 
 def named(rows, names):
-    """A DataFrame of rows, in which absent ones are missing, if there are names for its columns."""
+    """Return a DataFrame of rows with absent ones missing, if there are column names."""
     if names is None:
         return rows
     import pandas as pd
@@ -132,7 +132,7 @@ def numeric(X, dtype) -> np.ndarray:
 
 
 def _of_column(table, error):
-    """What keeps a table from becoming numbers, with the column that it is in, if one is it."""
+    """Return why a table cannot become numbers, with its column if a single one is to blame."""
     for j, (name, _) in enumerate(_types(table) if hasattr(table, "iloc") else ()):
         try:
             np.asarray(table.iloc[:, j].dropna(), np.float64)
@@ -142,7 +142,7 @@ def _of_column(table, error):
 
 
 def with_nan(array) -> np.ndarray:
-    """An array of objects with NaN in place of pandas' NA, which is no number to NumPy."""
+    """Return an array of objects with NaN in place of pandas' NA, which NumPy cannot read."""
     is_missing = [type(value).__name__ == "NAType" for value in array.flat]
     if not any(is_missing):
         return array
@@ -152,7 +152,7 @@ def with_nan(array) -> np.ndarray:
 
 
 def numbers(given, who: str) -> np.ndarray:
-    """Targets and the like as float64; ValueError that begins with `who` if they are no numbers."""
+    """Return targets and the like as float64, or raise a ValueError that begins with `who`."""
     refuse_masked(given, who)
     if getattr(getattr(given, "dtype", None), "kind", "") in tuple("mM"):
         raise ValueError(f"{who} has dates or times: pass numbers")
@@ -165,15 +165,15 @@ def numbers(given, who: str) -> np.ndarray:
 
 
 def refuse_masked(given, who: str) -> None:
-    """ValueError if there are masked values: what lies below the mask would be read."""
+    """Raise a ValueError if there are masked values: NumPy would read what lies below."""
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         raise ValueError(f"{who} has masked values: leave them out")
 
 
 def row_weights(given, n: int, index=None, who: str = "sample_weight"):
-    """Weights of n rows as float64; None if all rows count alike.
+    """Return weights of n rows as float64; None if all rows count alike.
 
-    A Series goes by its labels, if these are the labels of the rows in whatever order.
+    A Series is aligned by its labels, if these are the labels of the rows in any order.
     """
     if given is None:
         return None
@@ -199,7 +199,7 @@ def refuse_times(X) -> None:
 
 
 def refuse_categories(X) -> None:
-    """Refuse tables, other than of pandas, with columns whose categories have own codes."""
+    """Refuse tables, other than pandas', with columns whose categories have own codes."""
     for name, kind in _types(X):
         if str(kind).lower().startswith(_CATEGORIES):
             raise ValueError(
@@ -223,7 +223,7 @@ def _refuse_columns(table):
 
 
 def _types(table):
-    """Names and types of the columns of a table; none of anything else."""
+    """Return names and types of the columns of a table; None for anything else."""
     if hasattr(table, "dtypes") and hasattr(table, "columns"):
         return zip(table.columns, table.dtypes, strict=True)
     schema = getattr(table, "schema", None)  # of pyarrow
@@ -233,28 +233,28 @@ def _types(table):
 
 
 def _refuse_times_among(array):
-    """NumPy takes its own times among objects for the number of their units."""
+    """Refuse NumPy's times among objects, which would become the number of their units."""
     times = [value for value in array.flat if isinstance(value, (np.datetime64, np.timedelta64))]
     if times:
         raise TypeError(f"it holds {times[0]!r}")
 
 
 def check_choice(name: str, value, allowed) -> None:
-    """Raise a ValueError that lists what is allowed, if it is something else."""
+    """Raise a ValueError that lists the allowed values, unless it is one of them."""
     # An array cannot be asked whether it is equal to a name.
     if not isinstance(value, Hashable) or value not in allowed:
         raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
 
 
 def check_whole(name: str, value, least: int = 0) -> None:
-    """Raise a ValueError if it is no whole number, such as a seed, or below the least."""
+    """Raise a ValueError unless it is a whole number, such as a seed, from `least` on."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_whole or value < least:
         raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}")
 
 
 def check_shape(array, X, n_features: int, has_labels: bool) -> None:
-    """ValueError if an array, made of X, is no table, or not of so many features."""
+    """Raise a ValueError unless an array, made of X, is a table of so many features."""
     n_dimensions = len(np.shape(array))
     if n_dimensions == 1 and n_features == 1 and len(array) > 1:
         remedy = "X.to_frame()" if hasattr(X, "to_frame") else "np.reshape(X, (-1, 1))"
@@ -275,11 +275,11 @@ def check_shape(array, X, n_features: int, has_labels: bool) -> None:
 
 
 def with_text(error: Exception, text: str) -> Exception:
-    """An error of the same type with another text, or a ValueError if the type takes no text."""
+    """Return an error with another text, of the same type or a ValueError."""
     try:
         made = type(error)(text)
         if str(made) == text:
             return made
-    except Exception:  # whatever the type asks for
+    except Exception:  # the type may need other arguments
         pass
     return ValueError(text)

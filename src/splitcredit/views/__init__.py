@@ -1,1 +1,1 @@
-"""Show results in other ways: audits, the command line, and an explainer with the calls of shap."""
+"""Show results in other ways: audits, the command line, and an explainer with shap's calls."""

@@ -1,4 +1,4 @@
-"""The command line: ``splitcredit COMMAND MODEL TABLE``, from files to files.
+"""Run the command line: ``splitcredit COMMAND MODEL TABLE``, from files to files.
 
 Each command calls the function of its name with what it reads from files. What a function refuses
 ends in one line and the status 1, a wrong command line in one line and the status 2.
@@ -68,7 +68,7 @@ class _Commands(click.Group):
 @click.option("--traceback", is_flag=True, help="Show where in the code an error occurs.")
 @click.pass_context
 def cli(ctx, traceback):
-    """Importances and attributions of tree ensembles, from files to files.
+    """Explain tree ensembles by importances and attributions, from files to files.
 
     MODEL is a file of XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.json, .cbm), scikit-learn
     by skops (.skops), or of `splitcredit convert` (.npz). TABLE is a file of CSV or parquet, or -
@@ -84,7 +84,7 @@ def main():
 
 
 def _command(example, *parameters, forms):
-    """Make a function a command; it gets what is given as attributes of one object."""
+    """Make a function a command; it gets the arguments as attributes of one object."""
 
     def decorate(function):
         def run(**given):
@@ -92,7 +92,7 @@ def _command(example, *parameters, forms):
                 given["form"] = _format(given["out"], given["form"], forms)
             function(SimpleNamespace(**given))
 
-        form = "By default that of the ending of --out; without it a table, and CSV in a pipe."
+        form = "By default from the ending of --out; without --out a table, or CSV in a pipe."
         output = [
             click.Option(["--out", "-o"], type=_FILE, help="The file to write."),
             click.Option(["--format", "form"], type=click.Choice(forms), help=form),
@@ -123,11 +123,12 @@ _FILE = click.Path(dir_okay=False, allow_dash=True)
 _DATA = ("table", "csv", "parquet", "json")
 _MODEL = (
     click.Argument(["model"], type=_FILE),
-    click.Option(["--trust"], multiple=True, metavar="TYPE", help="Read it from a .skops file."),
+    click.Option(["--trust"], multiple=True, metavar="TYPE", help="Allow it in a .skops file."),
 )
 _TABLE = click.Argument(["table"], type=_FILE)
 _TARGET = click.Option(["--target", "--y"], metavar="COLUMN", help="The targets of the rows.")
-_ROWS = click.Option(["--rows"], type=click.IntRange(1), help="How many of the first rows.")
+_WEIGHTS = click.Option(["--weights"], metavar="COLUMN", help="Weights of the rows.")
+_ROWS = click.Option(["--rows"], type=click.IntRange(1), help="Number of rows to read.")
 _BACKGROUND = click.Option(
     ["--background"], type=_FILE, help="A table of rows that unknown features are taken from."
 )
@@ -148,13 +149,13 @@ _OF_METHOD = (_PARAMETERS, _PROGRESS)
 
 
 def _format(out, form, forms):
-    """The format of the results; a usage error if there is no file for it, or no such format."""
+    """Return the format of the results; a usage error if it is unknown or needs a file."""
     if form is None and out is None:
         form = "table" if sys.stdout.isatty() else "csv"
     elif form is None:
         form = next((f for ending, f in files.FORMATS.items() if out.endswith(ending)), None)
     if form not in forms:
-        raise click.UsageError(f"the ending of {out} is none of {', '.join(forms)}: name --format")
+        raise click.UsageError(f"the ending of {out} is not in {', '.join(forms)}: pass --format")
     if out is None and form in ("parquet", "png", "html"):
         raise click.UsageError(f"--format {form} needs a file: --out FILE")
     if out is not None and form == "table":
@@ -163,12 +164,12 @@ def _format(out, form, forms):
 
 
 def _opened(given, method=None, function=None):
-    """The model, the tables as it takes them, and the options of the method."""
+    """Return the model, the tables of its rows, and the options of the method."""
     options = {} if method is None else _parameters(given, method, function)
     if not given.check:
         options["check_additivity"] = False
     model = files.model_of(given.model, given.trust)
-    tables = files.Tables(model, given.target)
+    tables = files.Tables(model, given.target, getattr(given, "weights", None))
     if given.output is not None:
         try:
             names = to_forest(model).output_names
@@ -181,12 +182,12 @@ def _opened(given, method=None, function=None):
 
 
 def _named(text, names):
-    """A name, or the index that stands for it."""
+    """Return the index or name that a text stands for."""
     return int(text) if text.isdigit() and text not in names else text
 
 
 def _rows_and_noise(given, tables, options) -> tuple:
-    """Rows, targets, and options with the noise, which is made of the rows of the whole table."""
+    """Return rows, targets, and options with the noise, made of all rows of the table."""
     noise = {"noise": given.noise, "scale": given.scale}
     noise = {name: value for name, value in noise.items() if value is not None}
     has_unit, size = "std" in noise.get("scale", ""), noise.get("scale", "1").replace("std", "", 1)
@@ -205,7 +206,7 @@ def _rows_and_noise(given, tables, options) -> tuple:
 
 
 def _parameters(given, method, function):
-    """Parameters of a method with the types of its signature; a usage error if something lacks."""
+    """Return parameters of a method in its types; a usage error if one is missing."""
     found = _methods.look_up(method, function)
     taker = found.function("explain" if function == "rank" and found.attributes else function)
     data = {"X": given.table, "y": given.target, "background": given.background}
@@ -217,7 +218,7 @@ def _parameters(given, method, function):
 
 
 def _typed_parameters(pairs, taker):
-    """Values of ``-p NAME=VALUE`` with the types of the signature of what takes them."""
+    """Return values of ``-p NAME=VALUE`` in the types of the function's signature."""
     hints, parameters = _hints(taker), {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
@@ -230,12 +231,12 @@ def _typed_parameters(pairs, taker):
 
 
 def _hints(function):
-    """What the signature of a function says of its parameters, where arrays may be anything."""
+    """Return the type hints of a function's parameters, where arrays may be anything."""
     return typing.get_type_hints(function, localns={"ArrayLike": object, "Callable": object})
 
 
 def _typed(name, text, hint):
-    """The value of a parameter: text where the signature has text, else what JSON makes of it."""
+    """Return the value of a parameter: text if its type is text, else parsed as JSON."""
     kinds = [hint, *typing.get_args(hint)]
     if str in kinds or any(typing.get_origin(kind) is typing.Literal for kind in kinds):
         return text
@@ -253,11 +254,11 @@ def _typed(name, text, hint):
 
 
 def _targets(of_method, y):
-    """The targets for a method that explains a loss."""
+    """Return the targets for a method that explains a loss."""
     return {"y": y} if y is not None and "y" in _methods.parameters_of(of_method.func) else {}
 
 
-def _give(given, frame, note=""):
+def _write_or_show(given, frame, note=""):
     """Write a frame, or show it."""
     if given.form == "table":
         files.show(frame, note)
@@ -266,14 +267,14 @@ def _give(given, frame, note=""):
 
 
 def _draw(given, plot, **options):
-    """Write a picture."""
+    """Write a plot."""
     with files.replacing(given.out) as partial:
         pyplot().switch_backend("Agg")
         plot(**options).figure.savefig(partial, dpi=150, format="png")
 
 
 def _frame(attribution, start=0):
-    """The attributions of some rows, with their baselines; the first of them is row `start`."""
+    """Return the attributions of rows with their baselines; the first is row `start`."""
     frame = attribution.to_frame()
     frame.isetitem(0, frame.iloc[:, 0] + start)
     n, _, k = attribution.values.shape
@@ -283,7 +284,7 @@ def _frame(attribution, start=0):
 
 
 def _in_parts(given, model, tables, options):
-    """Frames of attributions, a part of the table at a time."""
+    """Yield frames of attributions, a part of the table at a time."""
     start, check = 0, options.pop("check_additivity", True)
     of_method = _methods.call(given.method, "explain", **options)
     with bar(given.rows, given.progress) as advance:
@@ -301,16 +302,16 @@ def _in_parts(given, model, tables, options):
 @_command(
     "explain model.skops rows.csv --output 0 --out rows.png",
     *(*_DATA_OF_ROWS, _method("explain", "tree_shap"), *_OF_METHOD),
-    click.Option(["--kind"], type=click.Choice(KINDS), help="Of the picture."),
-    click.Option(["--row"], type=click.IntRange(0), help="Of a waterfall, force, or decision."),
-    click.Option(["--feature"], help="The feature of a scatter."),
+    click.Option(["--kind"], type=click.Choice(KINDS), help="Kind of plot."),
+    click.Option(["--row"], type=click.IntRange(0), help="Of a waterfall, force or decision plot."),
+    click.Option(["--feature"], help="Feature of a scatter plot."),
     forms=(*_DATA, "png"),
 )
 def explain(given):
     """Divide predictions among the features.
 
     Each row of TABLE gets a value for each feature, which add up to the prediction. CSV and parquet
-    are read and written a part at a time, so that a table may be larger than the memory. A picture
+    are read and written a part at a time, so that a table may be larger than the memory. A plot
     has a dot for each row, or is of the --kind that is named.
     """
     model, tables, options = _opened(given, given.method, "explain")
@@ -330,13 +331,13 @@ def explain(given):
     if given.form == "table":
         largest = np.argsort(-np.abs(result.values).mean(axis=(0, 2)), kind="stable")
         frame = frame.iloc[:, [0, 1, 2, *(largest + 3)]]
-    _give(given, frame)
+    _write_or_show(given, frame)
 
 
 @_command(
     "importance model.skops rows.csv --target diagnosis --method ufi",
     *(*_MODEL, click.Argument(["table"], type=_FILE, required=False), _TARGET, _ROWS),
-    *(_OUTPUT, _BACKGROUND, _CHECK, _method("importance", "mdi"), *_OF_METHOD),
+    *(_WEIGHTS, _OUTPUT, _BACKGROUND, _CHECK, _method("importance", "mdi"), *_OF_METHOD),
     forms=(*_DATA, "png"),
 )
 def importance(given):
@@ -347,11 +348,13 @@ def importance(given):
     model, tables, options = _opened(given, given.method, "importance")
     X, y = (None, None) if given.table is None else tables.whole(given.table, given.rows)
     method = _methods.call(given.method, "importance", **options)
-    result = api.importance(model, X, y, method, progress=given.progress)
+    weights = given.weights if given.table is None else tables.row_weights  # a name is refused
+    own = {"sample_weight": weights, "progress": given.progress}
+    result = api.importance(model, X, y, method, **own)
     if given.form == "png":
         _draw(given, result.plot)
     else:
-        _give(given, result.to_frame())
+        _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -360,25 +363,25 @@ def importance(given):
     forms=_DATA,
 )
 def interactions(given):
-    """Interactions of pairs of features.
+    """Compute interactions of pairs of features.
 
     Shapley interaction values of each row of TABLE, exact.
     """
     model, tables, options = _opened(given)
     X, _ = tables.whole(given.table, given.rows)
     result = shapley_interactions.interactions(model, X, order=given.order, **options)
-    _give(given, result.to_frame())
+    _write_or_show(given, result.to_frame())
 
 
 @_command(
     "partial-dependence model.skops rows.csv --feature 0 --output 0 --out curve.png",
-    *(*_MODEL, _TABLE, _TARGET, _ROWS, _OUTPUT, _CHECK),
-    click.Option(["--feature"], multiple=True, required=True, help="Once, or twice for a pair."),
+    *(*_MODEL, _TABLE, _TARGET, _WEIGHTS, _ROWS, _OUTPUT, _CHECK),
+    click.Option(["--feature"], multiple=True, required=True, help="Give it twice for a pair."),
     *_OF_METHOD,
     forms=(*_DATA, "png"),
 )
 def partial_dependence(given):
-    """How the prediction depends on a feature.
+    """Compute how the prediction depends on a feature.
 
     The mean over the rows of TABLE, for each value on a grid. Parameters are such as -p kind=ale.
     """
@@ -387,11 +390,12 @@ def partial_dependence(given):
     options |= _typed_parameters(given.parameters, dependence.partial_dependence)
     X, _ = tables.whole(given.table, given.rows)
     features = [_named(name, map(str, X.columns)) for name in given.feature]
-    result = dependence.partial_dependence(model, X, features, progress=given.progress, **options)
+    own = {"sample_weight": tables.row_weights, "progress": given.progress}
+    result = dependence.partial_dependence(model, X, features, **own | options)
     if given.form == "png":
         _draw(given, result.plot)
     else:
-        _give(given, result.to_frame())
+        _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -413,7 +417,7 @@ def rank(given):
         by = _methods.call(by, "explain" if found.attributes else "importance", **options)
         options = {}
     result = api.rank(model, X, by, y=y, progress=given.progress, **options)
-    _give(given, result.to_frame())
+    _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -421,7 +425,7 @@ def rank(given):
     *_DATA_OF_ROWS,
     click.Option(["--ranking"], default="tree_shap", help="A method, or names such as age,dose."),
     click.Option(["--metric"], default="pgi2", help=", ".join(_ranking.METRICS)),
-    click.Option(["--k"], type=int, help="Of the metric pg2: how many features are perturbed."),
+    click.Option(["--k"], type=int, help="For pg2: number of perturbed features."),
     *(*_NOISE, _PROGRESS),
     forms=_DATA,
 )
@@ -439,12 +443,12 @@ def faithfulness(given):
     columns = [given.metric] if values.ndim == 1 else [f"{j + 1}" for j in range(values.shape[1])]
     frame = pd.DataFrame(values.reshape(len(values), -1), columns=columns)
     frame.insert(0, "sample", range(len(frame)))
-    _give(given, frame, f"mean over {len(values)} rows: {values.mean():.6g}")
+    _write_or_show(given, frame, f"mean over {len(values)} rows: {values.mean():.6g}")
 
 
 @_command(
     "audit model.skops rows.csv --target diagnosis --out report.html",
-    *(*_MODEL, _TABLE, _TARGET, _ROWS),
+    *(*_MODEL, _TABLE, _TARGET, _WEIGHTS, _ROWS),
     click.Option(["--test"], type=_FILE, help="A table of rows that the model has not seen."),
     forms=(*_DATA, "html"),
 )
@@ -456,17 +460,20 @@ def audit(given):
     if given.target is None:
         raise click.UsageError(f"an audit needs {_NEEDS['y']}")
     model = files.model_of(given.model, given.trust)
-    tables = files.Tables(model, given.target)
+    tables = files.Tables(model, given.target, given.weights)
     X, y = tables.whole(given.table, given.rows)
-    X_test, y_test = (None, None) if given.test is None else tables.whole(given.test)
-    result = splitcredit.audit(model, X, y, X_test=X_test, y_test=y_test)
+    data = {"sample_weight": tables.row_weights}
+    if given.test is not None:
+        data["X_test"], data["y_test"] = tables.whole(given.test)
+        data["sample_weight_test"] = tables.row_weights
+    result = splitcredit.audit(model, X, y, **data)
     if given.form == "html":
         result.to_html(given.out)
     elif given.form == "json":
         with click.open_file(given.out or "-", "w") as file:
             file.write(f"{result.to_json()}\n")
     else:
-        _give(given, result.to_frame())
+        _write_or_show(given, result.to_frame())
 
 
 @_command(
@@ -481,7 +488,7 @@ def convert(given):
     """
     model = files.model_of(given.model, given.trust)
     if unwrap(model)[1].pipelines:
-        raise ValueError(f"{given.model} is a pipeline, whose steps are no trees: convert its end")
+        raise ValueError(f"{given.model} is a pipeline: convert its last step, the model of trees")
     forest = to_forest(model)
     with files.replacing(given.out) as partial, open(partial, "wb") as file:
         np.savez_compressed(file, **forest.to_arrays())
@@ -495,7 +502,7 @@ def methods(given):
     if given.form == "table":
         click.echo(repr(table))
     else:
-        _give(given, table.to_frame())
+        _write_or_show(given, table.to_frame())
 
 
 @_command(

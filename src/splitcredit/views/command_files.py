@@ -1,4 +1,4 @@
-"""Files that the command line reads and writes: models, tables, results."""
+"""Read and write the files of the command line: models, tables, results."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ PART = 65_536
 # By the ending of a file.
 FORMATS = {f".{name}": name for name in ("csv", "html", "json", "parquet", "png")}
 _PARQUET = (".parquet", ".pq")
-# Labels that a model does not tell: texts, and those that it keeps as whole numbers.
+# Labels that a model does not name: texts, and those that it stores as whole numbers.
 _TEXT, _WHOLE = ("text",), ("whole",)
-# How files of spreadsheets begin: those of zip archives, and those of before 2007.
+# First bytes of spreadsheets: zip archives, and the format before 2007.
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 # Types that skops asks about, and that take nothing but arrays, plain values or the text of a model
-# from a file, or call nothing but what skops asks about by itself.
+# from a file, or call only functions that skops asks about by itself.
 _TRUSTED = (
     *("collections.OrderedDict", "functools.partial", "numpy.dtype"),
     *(name for one in FORMATS_OF_MODELS for name in one.trusted),
@@ -45,7 +45,7 @@ _TRUSTED = (
 
 
 def model_of(path: str, trusted=()):
-    """The model in a file; the path itself, if `splitcredit.to_forest` reads it."""
+    """Load the model in a file; return the path if `splitcredit.to_forest` reads it."""
     file = Path(path)
     with open(file, "rb") as opened:
         start = opened.read(4)
@@ -80,14 +80,15 @@ def _opened(path, file, start, trusted):
 
 
 class Tables:
-    """Reads tables as the rows that a model takes, and their targets or None.
+    """Reader of tables as the rows that a model takes, their targets or None, and `row_weights`.
 
     Columns that the model does not know are left out if the table has all that it knows, by name.
     Of categories the model knows the labels, which stand in place of texts and of equal numbers.
     """
 
-    def __init__(self, model, target: str | None = None):
+    def __init__(self, model, target: str | None = None, weights: str | None = None):
         inner, steps = unwrap(model)
+        self.weights, self.row_weights = weights, None
         own, forest = format_of(inner).own_features(inner), None
         if not steps.pipelines and not own:
             with contextlib.suppress(TypeError, ValueError):  # who needs trees says it better
@@ -113,7 +114,7 @@ class Tables:
         self._target_is_text = any(number_of(str(name)) is None for name in classes)
 
     def whole(self, path: str, n_rows: int | None = None, is_background=False) -> tuple:
-        """All rows of a table at once, and their targets; see `parts`."""
+        """Return all rows of a table at once, and their targets; see `parts`."""
         whole = pd.concat(list(self._frames(path, n_rows)), ignore_index=True)
         return self._rows_and_targets(whole, is_background)
 
@@ -134,12 +135,14 @@ class Tables:
             raise ValueError(f"{path} has no rows")
 
     def _rows_and_targets(self, table, is_background=False):
-        y, target = None, self.target
-        if target is not None and not (is_background and target not in table):
-            if target not in table:
-                columns = list(table.columns)[:10]
-                raise ValueError(f"--target: no column is called {target!r}, but {columns}")
-            y, table = table[target], table.drop(columns=target)
+        taken: dict = {"--target": None, "--weights": None}
+        for option, name in zip(taken, (self.target, self.weights), strict=True):
+            if name is not None and not (is_background and name not in table):
+                if name not in table:
+                    columns = list(table.columns)[:10]
+                    raise ValueError(f"{option}: no column is called {name!r}, but {columns}")
+                taken[option], table = table[name], table.drop(columns=name)
+        y, self.row_weights = taken.values()
         rows = table[self._columns(table.columns)]
         self._place(rows)
         self._ask_model(rows)
@@ -148,7 +151,7 @@ class Tables:
         return rows.assign(**made), y
 
     def texts(self, header, first) -> list:
-        """The columns that are read as text: those with labels that are text."""
+        """Return the columns that are read as text: those with labels that are text."""
         columns = self._columns(header)
         if self._unplaced:
             self._place(first()[columns])
@@ -158,8 +161,8 @@ class Tables:
         return [*texts, self.target] if is_text else texts
 
     def _columns(self, header) -> list:
-        """The columns that the model takes, in its order."""
-        columns = [name for name in header if name != self.target]
+        """Return the columns that the model takes, in its order."""
+        columns = [name for name in header if name not in (self.target, self.weights)]
         if self.known is None:
             return columns
         names = dict(zip(as_known(columns, self.known), columns, strict=True))
@@ -167,12 +170,12 @@ class Tables:
         return [names[name] for name in self.known] if is_complete else columns
 
     def _labels_by_name(self, columns) -> dict:
-        """The labels of the columns that have some."""
+        """Return the labels of the columns that have some."""
         keyed = zip(columns if self._in_steps else range(len(columns)), columns, strict=True)
         return {name: self._labels[key] for key, name in keyed if key in self._labels}
 
     def _place(self, rows):
-        """Find the columns of labels of which the model keeps no more than the order."""
+        """Find the columns of labels where the model stores only their order."""
         if not self._unplaced or not len(rows):
             return
         labels, self._unplaced = self._unplaced, ()
@@ -186,11 +189,11 @@ class Tables:
                 return
         raise ValueError(
             f"the model has {len(labels)} columns of categories but does not say which, and the "
-            "table does not show it: pass one of parquet, in which they have that type"
+            "table does not show it: pass a parquet file, in which they have the type category"
         )
 
     def _ask_model(self, rows):
-        """Find the columns whose True or 01 the model keeps as a number: such text it knows not.
+        """Find the columns whose True or 01 the model stores as a number: not as text.
 
         What it does not know has the same prediction as any other text.
         """
@@ -204,7 +207,7 @@ class Tables:
 
 
 def _labels_of_steps(step, names=None):
-    """Pairs of a column and its labels, which an encoder among the steps of a pipeline knows."""
+    """Yield pairs of a column and its labels, as an encoder in a pipeline knows them."""
     names = getattr(step, "feature_names_in_", None) if names is None else names
     for _, inner, *_ in (
         *getattr(step, "transformers_", ()),
@@ -220,7 +223,7 @@ def _labels_of_steps(step, names=None):
 
 
 def _labeled(column, labels, in_steps):
-    """A column with labels of a model in place of the texts and numbers that mean them.
+    """Return a column with labels of a model for the texts and numbers that mean them.
 
     Other values stay: the model does with them what it does with what it does not know. Empty text
     is missing, if it is no label.
@@ -247,7 +250,7 @@ def _labeled(column, labels, in_steps):
 
 
 def _all_parts(path, tables):
-    if path == "-":  # what is read more than once
+    if path == "-":  # a stream is read once only
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "rows.csv"
             with copy.open("wb") as file:
@@ -270,7 +273,7 @@ def _all_parts(path, tables):
 
 
 def _csv_parts(source, path, tables):
-    """Parts of a file, called so in messages."""
+    """Yield parts of a file, which messages call `path`."""
     try:
         read = partial(pd.read_csv, source, **_form(source, path, tables))
         head = read(nrows=100)
@@ -292,7 +295,7 @@ def _csv_parts(source, path, tables):
 
 
 def _form(source, path, tables):
-    """How a file of CSV parts its fields, and what its numbers have for a point."""
+    """Detect how a CSV file separates its fields, and its decimal point."""
     lines = {"sep": "\x1f", "quoting": csv.QUOTE_NONE, "header": None, "dtype": str}
     head, *rows = pd.read_csv(source, **lines, keep_default_na=False, nrows=1000)[0]
     known = [] if tables.known is None else list(tables.known)

@@ -19,7 +19,7 @@ from splitcredit.prediction_gap.sampling import pg2_sampled
 X_DTYPES = ("float32", "float64")
 # Splits on the path of each model. On a deep one are more features than a pattern has bits.
 _SHALLOW, _DEEP = 2, 66
-# Parameters by which a method needs kernels beside those of its defaults.
+# Parameters for which a method needs other kernels than by default.
 _MORE: dict[str, list[dict]] = {
     "oob_attributions": [{"attribution": "saabas"}],
     "sage": [{"imputer": "conditional"}],
@@ -55,7 +55,7 @@ def compile_part(part: str, x_dtypes=X_DTYPES) -> None:
 
 
 def _model(depth, x_dtype):
-    """One path of splits, each on a feature of its own, with a leaf beside every node below."""
+    """Build one path of splits, each on its own feature, with a leaf beside every node below."""
     inner, n_leaves = list(range(depth)), depth + 1
     leaves = list(range(depth, depth + n_leaves))
     is_first = np.arange(n_leaves) % 2 == 0
@@ -78,7 +78,7 @@ def _model(depth, x_dtype):
 
 
 def _of_one_output(forest):
-    """Values that single precision does not hold."""
+    """Return the forest with one output and values that single precision cannot hold."""
     value = 0.1 * forest.value[:, :1]
     return replace(forest, value=value, output_names=("0",), base=None, inbag=None)
 
@@ -115,10 +115,6 @@ def _interactions(forest, X):
     interactions(forest, X[:2], sets=[[0, 1]], background=X[:2])
 
 
-def _partial_dependence(forest, X):
-    partial_dependence(forest, X[:2], 0)
-
-
 def _predict(forest, X):
     """Predict, and call what converters of boosted models call."""
     forest.predict(X)
@@ -135,7 +131,7 @@ OTHER_CALLS = {
     "sampling": _sampling,
     "interactions": _interactions,
     "gaps": _gaps,
-    "partial_dependence": _partial_dependence,
+    "partial_dependence": lambda forest, X: partial_dependence(forest, X[:2], 0),
     "predict": _predict,
 }
 _MEASURES = [m.name for m in methods() if "importance" in m.functions and not m.refits]

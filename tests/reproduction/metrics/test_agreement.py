@@ -129,7 +129,7 @@ def test_shap_loses_digits_on_deep_trees_of_table4():
     recipe |= {"criterion": "entropy", "random_state": 0}
     tree = models.fit(recipe, data.X, data.y).estimators_[43]
     forest = to_forest(tree)
-    # Whole numbers, so that fractions and floats start from the same.
+    # ResultArray numbers, so that fractions and floats start from the same.
     fields = {"value": np.rint(forest.value[:, [1]]), "base": None, "output_names": ("output",)}
     forest = replace(forest, **fields)
     rows = forest.prepare(data.X)[[225]].astype(float)

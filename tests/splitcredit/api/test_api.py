@@ -353,9 +353,9 @@ CALLS = [
     (lambda m, X: sc.rank(m, X, sc.tree_shap(m, X), scale=0.3), "^scale= is for methods"),
     (lambda m, X: sc.rank(m, X, groups={}), "rank has no parameter 'groups'"),
     (lambda m, X: gaps_of(m, X, NAMES, noise="normal", scale=None), "^metric 'pgi2' needs scale"),
-    (lambda m, X: gaps_of(m, X, NAMES, noise=pg2, samples=9), "is no perturbation"),
-    (lambda m, X: gaps_of(m, X, NAMES, noise=normal), "is no perturbation"),
-    (lambda m, X: each([1.0, 2.0]), "1.0 is no perturbation"),
+    (lambda m, X: gaps_of(m, X, NAMES, noise=pg2, samples=9), "is not a perturbation"),
+    (lambda m, X: gaps_of(m, X, NAMES, noise=normal), "is not a perturbation"),
+    (lambda m, X: each([1.0, 2.0]), "1.0 is not a perturbation"),
     (lambda m, X: gaps_of(m, X, NAMES, sigma=1), "^faithfulness has no parameter 'sigma'$"),
     (lambda m, X: sc.compare(m, X, X_tes=X), "^compare .*did you mean 'X_test'"),
     (lambda m, X: sc.sage(m, X, X["age"], n_repeats=3), "did you mean 'n_permutations'"),
@@ -380,15 +380,15 @@ VALUES = [
     (lambda m, X: sc.rank(m, X, scale="0.3stdx"), "scale is not numeric"),
     (lambda m, X: sc.rank(m, X, scale=["a"] * 4), "scale is not numeric"),
     (lambda m, X: sc.rank(m, X[:1], scale="0.3std"), "one row has no standard .*background="),
-    (lambda m, X: sc.rank(m, X[:1]), "no two different ones: pass rows to draw from"),
-    (lambda m, X: sc.faithfulness(m, X.iloc[[3] * 4], "mdi"), "X has no two different ones"),
+    (lambda m, X: sc.rank(m, X[:1]), "all rows of X are equal: pass rows to draw from"),
+    (lambda m, X: sc.faithfulness(m, X.iloc[[3] * 4], "mdi"), "all rows of X are equal"),
     (lambda m, X: sc.faithfulness(m, X, "mdi", samples=0), "samples=0: expected a whole"),
     (lambda m, X: sc.rank(m, X, noise="marginal", scale="2std"), "no scale applies"),
     (lambda m, X: sc.rank(m, X, background=X, scale=1), "background= is for noise='marg"),
     (lambda m, X: BY_ROW(m, X, X, model_output="squared_error", y=["a"] * 60), "y is not numeric"),
     (
         lambda m, X: gaps_of(m, X, sc.explain(m, X).grouped({"g": [2, 3]})),
-        "is of the features .'g'",
+        "has the features .'g'",
     ),
     (lambda m, X: each([each(["normal"])]), "one noise for each feature"),
     (lambda m, X: sc.rank(m, X, noise=each({"age": "normal"}), scale=1), "no entry for .'dose'"),
@@ -699,7 +699,7 @@ def test_by_default_values_of_other_rows_are_drawn(case):
             assert sc.rank(model, X, method, **given).gaps.tobytes() == expected.tobytes()
     many = pd.concat([X] * 20, ignore_index=True)
     one, again = (sc.faithfulness(model, many, NAMES, "pg2", k=2) for _ in range(2))
-    assert one.tobytes() == again.tobytes() and len(_ranking._few(many.to_numpy())) == 500
+    assert one.tobytes() == again.tobytes() and len(_ranking._sample_rows(many.to_numpy())) == 500
     assert sc.rank(model, X[:0]).rankings.shape == (0, 4)
     # A background is for the method and the noise.
     given = {"by": "tree_shap_interventional", "background": X[:9]}

@@ -113,12 +113,9 @@ def test_measures_that_perturb_take_all_features_of_a_column_together(pipeline):
 def test_weights_repeat_rows_and_go_by_their_labels(pipeline, features):
     """Red if permuted numbers of rows, which have no labels, take weights in their order."""
     weights = pd.Series(np.arange(60) % 3, X.index)
-    call, rows = (
-        partial(splitcredit.importance, pipeline[0], features=features),
-        X.index.repeat(weights),
-    )
+    call = partial(splitcredit.importance, pipeline[0], features=features)
     found = call(X, y, "tree_shap", sample_weight=weights[::-1]).values
-    repeated = call(X.loc[rows], y, "tree_shap").values
+    repeated = call(X.loc[X.index.repeat(weights)], y, "tree_shap").values
     np.testing.assert_allclose(found, repeated, atol=1e-12)
     permuted = partial(call, X, y, "permutation")
     by_label, in_order = (permuted(sample_weight=w).values for w in (weights[::-1], weights.array))

@@ -16,32 +16,27 @@ from sklearn.ensemble import (
 )
 from sklearn.inspection import partial_dependence as scikit_learn
 
+import forests
 import twins
-from forests import DRAWN, boosted, grow, leaf, random_forest, rows_on_thresholds, split
+from forests import DRAWN, LABELS, boosted, grow, leaf, random_forest, split
 from splitcredit import partial_dependence, to_forest
 from splitcredit.api import partial_dependence as module
 from splitcredit.kernels.compiled import threads
 
 matplotlib.use("Agg")
 WEIGHTS = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 3.7], 12)
-LABELS = ("red", "green", "blue", "pink", "black")
 
 
 def categorical(as_codes=False, classes=False):
     """A model of a number and two categories, all with gaps but the last, and its rows."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(size=200).round(1)})
-    frame["color"] = pd.Categorical(rng.choice(LABELS, 200), categories=LABELS)
-    frame["size"] = pd.Categorical(rng.choice([10, 20, 35], 200))
-    color, size = frame["color"].cat.codes, frame["size"].cat.codes
-    y = frame["a"] + rng.normal(size=5)[color] * rng.normal(size=3)[size]
-    frame.loc[rng.random(200) < 0.1, ["a", "color"]] = np.nan
-    given = {"n_estimators": 6, "verbose": -1, "cat_smooth": 1, "min_data_per_group": 3}
+    frame, y = forests.labeled_table()
     kind = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
-    model, y = kind(n_jobs=1, **given), np.digitize(y, [-1.0, 1.0]) if classes else y
+    model = kind(n_jobs=1, n_estimators=6, verbose=-1, cat_smooth=1, min_data_per_group=3)
+    y = np.digitize(y, [-1.0, 1.0]) if classes else y
     if not as_codes:
         return model.fit(frame, y), frame
-    codes = frame.assign(color=color.where(frame["color"].notna()), size=size).to_numpy(float)
+    codes = frame.assign(**{c: frame[c].cat.codes for c in ("color", "size")}).to_numpy(float)
+    codes[codes[:, 1] < 0, 1] = np.nan
     return to_forest(model.fit(codes, y, categorical_feature=[1, 2])), codes[:12]
 
 
@@ -50,7 +45,7 @@ def drawn(name):
     if name == "categories":
         return categorical(as_codes=True)
     forest = DRAWN[name]()
-    return forest, rows_on_thresholds(forest, 12)
+    return forest, forests.rows_on_thresholds(forest, 12)
 
 
 NAMES = ("NaN, float64, <", "float32, <", "ten classes")
@@ -104,15 +99,6 @@ def test_curves_and_grids_are_those_of_scikit_learn(kind):
         assert twins.largest_error(ours.values[..., 0], theirs["average"][0]) <= twins.ROUNDING
         rows_of = theirs["individual"][0]
         assert twins.largest_error(ours.individual[..., 0], rows_of) <= twins.ROUNDING
-
-
-def test_recursion_of_scikit_learn_is_the_same_where_no_split_comes_after_another():
-    """It weights branches by training rows, and leaves out the constant that boosting begins at."""
-    X = np.random.default_rng(0).normal(size=(150, 4))
-    model = GradientBoostingRegressor(max_depth=1).fit(X, X[:, 0] + X[:, 1])
-    theirs = scikit_learn(model, X, [1], method="recursion")["average"][0]
-    ours = partial_dependence(model, X, 1).values[:, 0]
-    assert twins.largest_error(ours - ours[0], theirs - theirs[0]) <= twins.ROUNDING
 
 
 def test_probabilities_of_two_classes_are_transformed_row_by_row():

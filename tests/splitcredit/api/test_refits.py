@@ -112,7 +112,7 @@ def test_intervals_are_shown_saved_grouped_and_drawn(tmp_path):
         ("model.json", {}, "a str cannot be fitted anew"),
         (FrozenEstimator(MODEL), {}, "a FrozenEstimator cannot be fitted anew"),
         (MODEL, {"refits": 1}, "refits=1: expected a whole number, at least 2"),
-        (MODEL, {"refits": [(range(50), range(50, 99))] * 2}, "no pairs of rows"),
+        (MODEL, {"refits": [(range(50), range(50, 99))] * 2}, "must be pairs of rows"),
         (MODEL, {"refits": [(range(50), range(9))]}, "at least two pairs"),
         (MODEL, {"sample_weight": np.ones(90)}, "leave sample_weight or refits out"),
         (MODEL, {"y": None}, "refit 1 of 2: .* requires y"),

@@ -129,8 +129,8 @@ def text_of_model():
     [
         ("threshold=", "threshold=x", "in model.txt is damaged: could not convert string"),
         ("left_child=", "left_child=0.5 ", "has 13 left_child, expected 12"),
-        ("left_child=1 ", "left_child=1.5 ", "has left_child that are no whole numbers: save it"),
-        ("num_leaves=5", "num_leaves=5e-1", "has num_leaves that are no whole numbers: save it"),
+        ("left_child=1 ", "left_child=1.5 ", "has left_child that are not whole numbers: save"),
+        ("num_leaves=5", "num_leaves=5e-1", "has num_leaves that are not whole numbers: save"),
         ("leaf_count=", "leaf_counts=", "has 10 leaf_count, expected 15"),
     ],
 )

@@ -209,7 +209,7 @@ def test_settings_and_names_of_scores_are_complete_plain_and_known():
     assert stored.parameters == expected.parameters
     assert stored.values.tobytes() == expected.values.tobytes()
     for settings in ({"alpha": 1.0}, {**PRESETS["ufi"], "lambda": 2.0}):
-        with pytest.raises(ValueError, match=r"settings of a score lack \[.*are none: give all of"):
+        with pytest.raises(ValueError, match=r"settings of a score lack \[.*are unknown: give"):
             penalized_gini.importances(*small, {"mine": settings})
     # A check read the iterator, and there was no score left.
     assert list(penalized_gini.importances(*small, iter(["ufi"]))) == ["ufi"]
@@ -227,7 +227,7 @@ def test_a_forest_that_knows_one_class_credits_nothing(model, label):
         np.testing.assert_array_equal(values, np.zeros(2), method)
     attribution = splitcredit.explain(model, X)
     assert not attribution.values.any() and attribution.baseline.tolist() == [1.0]
-    with pytest.raises(ValueError, match=r"y holds \['b'\], which are no classes of the model"):
+    with pytest.raises(ValueError, match=r"y holds \['b'\], which are not classes of the model"):
         splitcredit.ufi(model, X, np.full(12, "b"))
 
 

@@ -128,7 +128,7 @@ def test_what_has_no_softmax_is_refused(case):
     for model in (forest, against_all):
         with pytest.raises(ValueError, match="needs a model whose raw output is log_odds or class"):
             explained((model, X, y), "probability")
-    with pytest.raises(ValueError, match=r"y holds \['z'\], which are no classes"):
+    with pytest.raises(ValueError, match=r"y holds \['z'\], which are not classes"):
         explained((case[0], case[1], np.full(len(y), "z")), "log_loss")
     with pytest.raises(ValueError, match="n_permutations=2: expected a whole number, at least 4"):
         explained(case, "probability", n_permutations=2)

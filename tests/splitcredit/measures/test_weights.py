@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.inspection import permutation_importance
 from sklearn.metrics import r2_score, roc_auc_score
 
 import splitcredit
@@ -24,12 +23,12 @@ REAL = RANDOM.uniform(0.1, 3, 60)
 REPEATED = np.repeat(np.arange(60), WHOLE.astype(int))
 EXACT = partial(splitcredit.sage, algorithm="exact")
 OF_ROWS = {
-    "tree_shap": {"method": "tree_shap"},
-    "local_mdi": {"method": "local_mdi"},
-    "background": {"method": partial(splitcredit.tree_shap_interventional, background=X[:9])},
-    "sage": {"method": EXACT},
-    "sage, background": {"method": partial(EXACT, background=X[:9])},
-    "sage, conditional": {"method": partial(EXACT, imputer="conditional")},
+    "tree_shap": "tree_shap",
+    "local_mdi": "local_mdi",
+    "background": partial(splitcredit.tree_shap_interventional, background=X[:9]),
+    "sage": EXACT,
+    "sage, background": partial(EXACT, background=X[:9]),
+    "sage, conditional": partial(EXACT, imputer="conditional"),
 }
 
 
@@ -39,7 +38,7 @@ def test_whole_weights_repeat_rows_and_equal_ones_change_no_byte(name, monkeypat
 
     def measured(rows, weights=None):
         y = Y[rows] if "sage" in name else None
-        return importance(MODEL, X.iloc[rows], y, **OF_ROWS[name], sample_weight=weights).values
+        return importance(MODEL, X.iloc[rows], y, OF_ROWS[name], sample_weight=weights).values
 
     every = np.arange(60)
     for weights, rows in ((WHOLE, REPEATED), (WHOLE > 1, np.flatnonzero(WHOLE > 1))):
@@ -79,12 +78,6 @@ def test_means_over_training_rows_are_weighted_and_a_series_goes_by_its_labels(w
     assert twins.largest_error(found.values, w @ (values * target)) <= twins.ROUNDING
     centered = 2**0.5 * (values - w @ values) if weigh_by == "centered_y" else values
     assert twins.largest_error(found.standard_error, mean_of_rows(centered * target, w)[1]) < 1e-12
-
-
-def test_permutation_is_that_of_scikit_learn():
-    theirs = permutation_importance(MODEL, X, Y, sample_weight=REAL, random_state=1)
-    found = importance(MODEL, X, Y, "permutation", sample_weight=list(REAL), random_state=1)
-    assert found.values.tobytes() == theirs.importances_mean.tobytes()
 
 
 @pytest.mark.parametrize("is_classifier", [True, False])

@@ -17,14 +17,12 @@ import twins
 import twins_interactions
 import twins_interventional
 import twins_sage
-from forests import conversion_error, random_forest, raw_score
+from forests import LABELS, conversion_error, labeled_table, random_forest, raw_score
 from splitcredit import Forest, TreeExplainer, explain, interactions, to_forest
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
 from splitcredit.models.categories import Categories
 from splitcredit.models.formats._nodes import members_of
 from splitcredit.prediction_gap import exact_gap, randomizing, sampling
-
-LABELS = ("red", "green", "blue", "pink", "black")
 
 
 def by_categories(seed=0, n_features=4, of=(0, 2), **fields):
@@ -177,7 +175,7 @@ def test_attributions_by_bag_credit_features_and_not_subsets():
 
 def test_the_hash_of_training_rows_goes_by_codes():
     """Text has no bytes of float64; the same labels in another order of the type are the same."""
-    frame, y = table(60)
+    frame, y = labeled_table(60)
     forest = to_forest(LGBM(min_child_samples=2).fit(frame, y), frame)
     reordered = frame.assign(color=frame["color"].cat.set_categories(LABELS[::-1]))
     assert forest.training_hash == forest.hash_of(frame) == forest.hash_of(reordered)
@@ -210,20 +208,6 @@ def test_contradictions_are_refused():
         Categories(labels=[LABELS], labeled=[])
 
 
-def table(n=300, seed=0):
-    """A table with words, numbers in a column of type category, and a target."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({"a": rng.normal(size=n).round(1)})
-    frame["color"] = pd.Categorical(rng.choice(LABELS, n), categories=LABELS)
-    frame["size"] = pd.Categorical(rng.choice([10, 20, 35], n))
-    effect = (
-        rng.normal(size=5)[frame["color"].cat.codes] + rng.normal(size=3)[frame["size"].cat.codes]
-    )
-    y = frame["a"].to_numpy() + 2 * effect
-    frame.loc[rng.random(n) < 0.1, ["a", "color"]] = np.nan
-    return frame, y
-
-
 Histogram = HistGradientBoostingRegressor
 LIGHTGBM = {"n_jobs": 1, "n_estimators": 6, "verbose": -1, "cat_smooth": 1, "num_leaves": 8}
 LGBM = partial(lightgbm.LGBMRegressor, **LIGHTGBM, min_data_per_group=3)
@@ -243,7 +227,7 @@ MODELS = {
 
 def fitted(name):
     """A model, and the rows that it was fitted on."""
-    frame, y = table()
+    frame, y = labeled_table()
     return MODELS[name]().fit(frame, np.digitize(y, [-1.0, 1.0]) if "classes" in name else y), frame
 
 
@@ -281,7 +265,7 @@ def test_labels_that_training_did_not_have(name):
     as_missing, forest = frame.copy(), to_forest(model)
     frame.loc[3, "color"], as_missing.loc[3, "color"] = "gold", np.nan
     if name.startswith("xgboost"):
-        with pytest.raises(ValueError, match=r"'color' of X holds 'gold', which is no category"):
+        with pytest.raises(ValueError, match=r"'color' of X holds 'gold', which is not a category"):
             forest.predict(frame)
     else:
         np.testing.assert_array_equal(forest.predict(frame), forest.predict(as_missing))

@@ -109,7 +109,7 @@ def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
 
 
 def test_the_room_of_a_chunk_is_given_once_and_for_its_rows_only():
-    result = results.Whole(5)
+    result = results.ResultArray(5)
     for start, n_rows in ((0, 2), (2, 2), (4, 1)):
         with result.chunk(start, n_rows):
             others = [results.zeros((n_rows + 1, 3))]

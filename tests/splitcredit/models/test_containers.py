@@ -84,12 +84,12 @@ def test_offsets_are_refused_where_there_is_no_place_for_them():
             lambda: TreeExplainer(model).shap_interaction_values(rows),
             "the base_margin of this DMatrix adds to each row",
         ),
-        (lambda: explain(classes, of_classes, output="predicted"), "has a part in which class"),
+        (lambda: explain(classes, of_classes, output="predicted"), "changes which class"),
         (
             lambda: splitcredit.tree_shap_interventional(binary, moved, **options),
-            "moves each row along the curve",
+            "shifts the raw score of rows",
         ),
-        (lambda: on_curve(moved), "moves each row along the curve"),
+        (lambda: on_curve(moved), "shifts the raw score of rows"),
         (lambda: interactions(model, rows), "X is a DMatrix: pass the table"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -137,7 +137,7 @@ def test_model_files_are_recognized_by_their_content(tmp_path):
 @pytest.mark.parametrize("content", [b"else", b"{}", b"[1]", b"\xff\xfe", b""])
 def test_other_files_are_refused(content, tmp_path):
     (tmp_path / "a.txt").write_bytes(content)
-    with pytest.raises(ValueError, match=r"a\.txt is no model file known here: save an XGBoost"):
+    with pytest.raises(ValueError, match=r"a\.txt is not a known model file: save an XGBoost"):
         to_forest(tmp_path / "a.txt")
 
 

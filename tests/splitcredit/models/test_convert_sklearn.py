@@ -239,7 +239,7 @@ OTHER_PACKAGE = type("IsolationForest", (BaseEstimator,), {"__module__": "isotre
         (object(), r"cannot convert .*object to a Forest: supported are"),
         (None, r"cannot convert .*NoneType to a Forest: supported are"),
         (DecisionTreeRegressor, "DecisionTreeRegressor is a class: pass a fitted model"),
-        (MEAN_OF_LABELS.fit(np.eye(9), [0, -1, 1] * 3), "mean of labels is no mean of trees: ba"),
+        (MEAN_OF_LABELS.fit(np.eye(9), [0, -1, 1] * 3), "mean of labels is not a mean of trees"),
         (OTHER_PACKAGE(), r"^cannot convert isotree\.IsolationForest .*: supported .*XGB.* help\("),
     ],
 )

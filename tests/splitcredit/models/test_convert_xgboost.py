@@ -231,7 +231,7 @@ LINEAR = {"booster": "gblinear", "max_depth": None}
     [
         (
             lambda _: to_forest(train(LINEAR, X_Y, X_Y[:, 0])),
-            "this Booster .*booster='gblinear', which is no sum of trees: fit with booster=",
+            "this Booster .*booster='gblinear', which is not a sum of trees: fit with booster=",
         ),
         (lambda _: to_forest(train({}, X_Y, X_Y[:, 0], rounds=0)), "has no trees: fit at least"),
         (
@@ -239,7 +239,7 @@ LINEAR = {"booster": "gblinear", "max_depth": None}
             "must be finite.* divide them by their mean, and",
         ),
         (lambda _: of_document("objective", "name", value="reg:new"), "objective 'reg:new'.*: f"),
-        (lambda _: of_document("gradient_booster", "name", value="gbnew"), "is no sum of trees"),
+        (lambda _: of_document("gradient_booster", "name", value="gbnew"), "is not a sum of trees"),
         (of_configuration, "incomplete.*save the model itself"),
     ],
 )

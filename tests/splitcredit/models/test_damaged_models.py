@@ -250,7 +250,7 @@ def test_a_fitted_model_that_contradicts_itself_is_refused(attribute, value, mes
         (lambda m: splitcredit.importance(m, X, [[1], [2, 3]], "ufi"), "y has entries of diff"),
         (lambda m: splitcredit.interactions(m, X, order=2**40), "order is 1099511627776, and"),
         (lambda m: splitcredit.Attribution("a", [0], ["a"], ["o"], "m"), "values is not numeric"),
-        (lambda m: splitcredit.Attribution(X[:, :, None], [0], 3, ["o"], "m"), "3 is no list of"),
+        (lambda m: splitcredit.Attribution(X[:, :, None], [0], 3, ["o"], "m"), "3 is not a list"),
         (lambda m: splitcredit.Importance([1], ["a"], 3), "method is 3, expected a str"),
     ],
 )

@@ -70,7 +70,7 @@ def test_plots_show_the_values_of_columns(people):
     assert a.data.to_numpy().tolist() == people[10:20].to_numpy().tolist()
     waterfall = a.plot(kind="waterfall", row=0, X=people[10:20].assign(unread=0))
     assert "city = Rome" in [label.get_text() for label in waterfall.get_yticklabels()]
-    with pytest.raises(ValueError, match="'columns' is for results of a pipeline"):
+    with pytest.raises(ValueError, match="'columns' needs the result of a pipeline"):
         Attribution(np.zeros((1, 1, 1)), [0.0], ["a"], ["o"], "saabas").grouped("columns")
 
 
@@ -107,7 +107,7 @@ def test_blocks_that_tell_their_columns_do_so_beside_one_that_does_not():
     a = splitcredit.explain(model, X, features="transformed")
     assert a.source.column == (-1, -1, 2, 2, 2, 2) and a.grouped("columns").feature_names[0] == "t"
     alone = make_pipeline(Nameless(), RandomForestRegressor(3)).fit(X[["a", "b"]], X["a"])
-    with pytest.raises(ValueError, match="whose steps tell which column"):
+    with pytest.raises(ValueError, match="whose steps name the column"):
         splitcredit.explain(alone, X[["a", "b"]]).grouped("columns")
 
 

@@ -123,7 +123,7 @@ def test_quantile_forests_are_explained_by_their_mean(kind, leaf):
     options = {"min_samples_leaf": leaf, "max_samples_leaf": None, "random_state": 0}
     model = getattr(module, kind)(5, **options).fit(X, Y)
     vote = VotingRegressor([("a", getattr(module, kind)(5))]).fit(X, Y)  # of medians
-    with pytest.raises(TypeError, match="QuantileRegressor predicts, quantiles, which are no mean"):
+    with pytest.raises(TypeError, match="QuantileRegressor predicts, quantiles, which are not"):
         to_forest(vote)
     mean = model.predict(X, quantiles="mean", weighted_leaves=True)
     assert twins.largest_error(explain(model, X).totals()[:, 0], mean) <= 1e-12
@@ -149,7 +149,7 @@ def test_survival_models_are_explained_by_their_risk_score(kind, low_memory):
 def test_survival_boosting_that_is_no_sum_of_trees_is_refused(options):
     module = pytest.importorskip("sksurv.ensemble")
     model = module.GradientBoostingSurvivalAnalysis(n_estimators=2, **options)
-    with pytest.raises(TypeError, match="predicts no sum of its trees: fit with loss='coxph'"):
+    with pytest.raises(TypeError, match="does not predict a sum of its trees: fit with loss="):
         to_forest(model.fit(X, survival()))
 
 

@@ -264,7 +264,7 @@ def grown_on_other_rows(kind, data):
 def test_measures_of_training_rows_refuse_steps_that_made_other_rows_in_training(kind, data):
     model, X = grown_on_other_rows(kind, data)
     named = "Sampler" if kind == "sampler" else "TargetEncoder"
-    message = rf"the step 'step' \({named}\) gave the model other training rows than transform g"
+    message = rf"the step 'step' \({named}\) changed the training rows"
     names = [m.name for m in splitcredit.methods() if {"bootstrap", "refit"} & set(m.needs)]
     assert len(names) == 6
     for call in (
@@ -314,7 +314,7 @@ def test_what_is_not_ready_is_refused_with_the_remedy(data):
         (
             Pipeline([("scale", "passthrough")]),
             ValueError,
-            "last step 'scale' of the pipeline is no model of trees",
+            "last step 'scale' of the pipeline is not a model of trees",
         ),
         (make_pipeline(StandardScaler()).fit(X), TypeError, "cannot convert .*StandardScaler to"),
     ):
@@ -360,7 +360,7 @@ def test_labels_that_equal_the_classes_are_accepted(classes, labels):
 def test_labels_that_equal_no_class_are_refused(label):
     X = np.arange(8.0)[:, None]
     forest = to_forest(RandomForestClassifier(2, random_state=0).fit(X, [0, 1] * 4))
-    with pytest.raises(ValueError, match="which are no classes of the model: pass labels among"):
+    with pytest.raises(ValueError, match="which are not classes of the model: pass labels among"):
         targets_of(forest, np.array([label], dtype=object), 1)
 
 

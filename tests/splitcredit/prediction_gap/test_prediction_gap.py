@@ -20,7 +20,7 @@ from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
 from splitcredit.kernels.prediction_gap.leaf_lists import workspace
 from splitcredit.prediction_gap.exact_gap import pg2
 from splitcredit.prediction_gap.greedy import greedy_ranking
-from splitcredit.prediction_gap.optimum import _best_orders, best_ranking
+from splitcredit.prediction_gap.optimum import _best_rankings, best_ranking
 from splitcredit.prediction_gap.perturbations import (
     Empirical,
     FeatureWise,
@@ -394,7 +394,7 @@ def test_optimum_is_the_best_of_all_orders():
 def test_whole_orders_are_compared_where_optimal_rankings_tie():
     """After feature 0 the rest is a thousandth of PGI^2, and differs by 1e-16 of the whole."""
     gaps = np.array([[0, 1000, 1, 1 - 1e-13, 1, 1, 1, 1]])
-    assert _best_orders(gaps, 3)[0].tolist() == [[0, 1, 2]]
+    assert _best_rankings(gaps, 3)[0].tolist() == [[0, 1, 2]]
 
 
 def test_optimum_refuses_many_features():
@@ -512,7 +512,7 @@ RANDOM = np.random.default_rng(0)
         (lambda: Marginal(csr_matrix([[1.0, 9.0]])), "X is sparse"),
         (lambda: Marginal(pd.DataFrame({"a": pd.date_range("2020", periods=3)})), "not numeric"),
         (lambda: Marginal([[1.0, 2.0]]).draw(RANDOM, (3, 3)), "expected|must be"),
-        (lambda: FeatureWise([Normal(), Marginal([[1.0, 2.0]])]), "no Marginal"),
+        (lambda: FeatureWise([Normal(), Marginal([[1.0, 2.0]])]), "none of them a Marginal"),
         (lambda: FeatureWise([Normal(), Laplace()]).draw(RANDOM, 5), "expected"),
     ],
 )

@@ -260,7 +260,7 @@ def test_totals_add_the_baseline():
     np.testing.assert_array_equal(by_row.totals(), [[7.0, 11.0], [27.0, 31.0]])
 
 
-def test_the_frame_is_tidy():
+def test_the_frame_has_a_row_for_each_row_and_output():
     assert repr(attribution()) == "Attribution('saabas', 2 samples, 3 features, 2 outputs)"
     frame = attribution().to_frame()
     assert list(frame.columns) == ["sample", "output", "a", "b", "c"]
@@ -303,7 +303,7 @@ def test_arrays_of_something_else_or_with_parts_missing_are_named(kind):
         arrays, is_own = example.to_arrays(), isinstance(example, kind)
         del arrays["feature_names"]
         missing = r"\['feature_names'\], not expected \[\]" if is_own else r".*, not expected \['"
-        with pytest.raises(ValueError, match=rf"arrays are no {kind.__name__}: missing {missing}"):
+        with pytest.raises(ValueError, match=rf"those of {kind.__name__}: missing {missing}"):
             kind.from_arrays(arrays)
 
 
@@ -311,5 +311,5 @@ def test_results_that_are_none_or_damaged_are_named():
     arrays = Importance([1.0], ["x0"], "mdi").to_arrays()
     with pytest.raises(ValueError, match=r"parameters is damaged \(.*\): save the result again"):
         from_arrays(arrays | {"parameters": np.array("{")})
-    with pytest.raises(ValueError, match="these arrays are no Attribution: missing"):
+    with pytest.raises(ValueError, match="these arrays are not those of Attribution: missing"):
         from_arrays(stump().to_arrays())

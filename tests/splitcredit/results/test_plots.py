@@ -1,4 +1,4 @@
-"""Pictures of attributions and of importances: what is drawn where, and what stands beside it."""
+"""Plots of attributions and of importances: what is drawn where, and what stands beside it."""
 
 from dataclasses import replace
 
@@ -176,7 +176,7 @@ def test_a_matrix_of_interactions_has_pairs_below_main_effects(rows):
             refused.plot()
 
 
-def test_pictures_that_cannot_be_drawn_are_refused_with_what_to_pass(explained, rows):
+def test_plots_that_cannot_be_drawn_are_refused_with_what_to_pass(explained, rows):
     several = Attribution(np.ones((2, 1, 2)), [0.0, 0.0], ["a"], ["no", "yes"], "saabas")
     for refused, options, message in (
         (explained, {"kind": "pie"}, "kind='pie': available are"),

@@ -221,7 +221,7 @@ def test_categories_whose_columns_nothing_tells_are_refused(tmp_path):
     model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1).fit(X, X["x"])
     model.booster_.save_model(tmp_path / "model.txt")
     refused = run("explain", tmp_path / "model.txt", tmp_path / "rows.csv")
-    assert refused.exit_code == 1 and "pass one of parquet" in refused.stderr
+    assert refused.exit_code == 1 and "pass a parquet file" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -294,20 +294,29 @@ def test_other_commands_give_the_numbers_of_the_functions(data, rows, booster):
     curve = read(run("partial-dependence", *few, "--feature", "dose", "-p", "grid=thresholds"))
     own = splitcredit.partial_dependence(booster, X, "dose", grid="thresholds").to_frame()
     np.testing.assert_array_equal(curve["value"], own["value"])
+    weighed, weights = (booster, rows, "--weights", "y"), data[1]
+    found = read(run("importance", *weighed, "--method", "tree_shap")).set_index("feature")["value"]
+    own = splitcredit.importance(booster, data[0], method="tree_shap", sample_weight=weights)
+    np.testing.assert_array_equal(found[list(own.feature_names)], own.values)
+    curve = read(run("partial-dependence", *weighed, "--feature", "dose"))
+    own = splitcredit.partial_dependence(booster, data[0], "dose", sample_weight=weights).to_frame()
+    np.testing.assert_array_equal(curve["value"], own["value"])
     gains = read(run("importance", booster, "--method", "splits", "-p", "kind=total_cover"))
     own = splitcredit.splits(booster, kind="total_cover").values
     np.testing.assert_array_equal(gains["value"], np.sort(own)[::-1])
 
 
 def test_an_audit_gets_the_rows_and_writes_its_page(rows, booster, tmp_path, monkeypatch):
-    def stub(model, X, y, X_test, y_test):
+    def stub(model, X, y, X_test, y_test, sample_weight, sample_weight_test):
         assert list(X) == ["dose", "age", "size"] and len(y) == 90 and len(X_test) == 90
+        assert len(sample_weight) == len(sample_weight_test) == 90
         return SimpleNamespace(
             to_html=lambda path: Path(path).write_text("a page"), to_json=lambda: "[]"
         )
 
     monkeypatch.setattr(splitcredit, "audit", stub, raising=False)
-    call = ("audit", booster, rows, "--target", "y", "--test", rows)
+    pd.read_csv(rows).assign(w=2).to_csv(rows, index=False)
+    call = ("audit", booster, rows, "--target", "y", "--test", rows, "--weights", "w")
     for name, content in (("report.html", "a page"), ("report.json", "[]")):
         out = tmp_path / name
         assert run(*call, "--out", out).exit_code == 0 and out.read_text().strip() == content
@@ -319,12 +328,12 @@ def test_an_audit_gets_the_rows_and_writes_its_page(rows, booster, tmp_path, mon
     [
         ("explain MODEL none.csv", 1, "none.csv: No such file"),
         ("explain model.pkl ROWS", 1, "is a pickle.*skops.io.dump"),
-        ("explain ROWS ROWS", 1, "is no model file known here"),
+        ("explain ROWS ROWS", 1, "is not a known model file"),
         ("explain MODEL ROWS --target outcome", 1, "--target: no column is called 'outcome'"),
         ("explain MODEL ROWS --method shaply", 1, "unknown method 'shaply'.*available are"),
         ("explain MODEL ROWS -p depth=3", 1, "has no parameter 'depth'"),
         ("explain MODEL ROWS --output 7", 1, "output=7 is not one of"),
-        ("explain MODEL ROWS --out x.txt", 2, "the ending of x.txt is none of"),
+        ("explain MODEL ROWS --out x.txt", 2, "the ending of x.txt is not in"),
         ("explain MODEL ROWS --format png", 2, "--format png needs a file"),
         ("explain MODEL ROWS --method tree_shap_interventional", 2, "--background FILE"),
         ("importance MODEL --method ufi", 2, "ufi needs rows: name a TABLE"),

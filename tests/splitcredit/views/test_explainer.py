@@ -481,7 +481,7 @@ PARTITION = shap.maskers.Partition(data()[0][:9])
         ("forest", NINE | {"model_output": "margin"}, {}, "unknown model_output 'margin'"),
         ("forest", NINE | {"model_output": "probability"}, {}, "output is log_odds or probability"),
         ("forest, classes", NINE | {"model_output": "log_loss"}, {}, "of this RandomForestClass"),
-        ("xgboost, three classes", NINE | {"model_output": "probability"}, {}, "is none of shap's"),
+        ("xgboost, three classes", NINE | {"model_output": "probability"}, {}, "unknown to shap"),
         ("xgboost, classes", {"model_output": "probability"}, {}, "only: pass data"),
         ("forest, targets", NINE | {"model_output": "log_loss"}, {}, "one output, and this Random"),
         ("votes", NINE | {"model_output": "probability"}, {}, "output is log_odds or probability"),
@@ -518,7 +518,7 @@ def test_interactions_of_losses_are_refused():
     ("rows", "message"),
     [
         (np.ma.masked_equal(np.eye(2, 3), 1.0), "X has masked values"),
-        ([[1.0] * 3, [1.0]], "X is no table"),
+        ([[1.0] * 3, [1.0]], "X is not a table"),
         (np.zeros((1, 2)), "X has 2 features"),
         (np.full((1, 3), np.nan), "X holds NaN"),
     ],

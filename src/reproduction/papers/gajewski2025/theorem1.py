@@ -1,6 +1,6 @@
 """Theorem 0.1: PG2 exactly, in quadratic time, for any independent noise; Algorithm 1 as printed.
 
-Exactness is held against an enumeration and against sampling, on small ensembles. The cost is the
+Exactness is compared with an enumeration and with sampling, on small ensembles. The cost is the
 number of operations of our algorithm; seconds are in `timings`. Two sentences on the method are
 judged as well: that effects cancel without the square, and that quasi-random points lose some of
 their low discrepancy on their way to normal noise.

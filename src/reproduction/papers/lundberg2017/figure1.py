@@ -10,7 +10,7 @@ from itertools import product
 
 import pandas as pd
 
-from reproduction.figures import COLORS, panels, pictures
+from reproduction.figures import COLORS, images, panels
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _algorithms, _attributions, _consistency
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
@@ -32,10 +32,10 @@ HOLDS_UP_TO = 0.2
 MARGIN = 1e-6
 N_PAIRS = 2000
 SIZES = (2, 3)
-# Of the picture: colors of what falls and rises.
+# Colors of what falls and rises.
 DOWN, UP = COLORS["vermilion"], COLORS["blue"]
 PAPER = "0.97"
-# Task and method: name in the table; in the picture color, dash, short name, and where that name
+# Task and method: name in the table; in the figure color, dash, short name, and where that name
 # stands beside its line: ratio and percent.
 LABELS = {
     ("output", "path"): "output of the patient, path (Saabas)",
@@ -140,7 +140,7 @@ def draw(table):
 def _draw_tree(axis, order, leaves):
     """A tree of two levels; the way of a patient with both symptoms in dark."""
     axis.set(xlim=(-0.06, 1.06), ylim=(0.0, 1.06))
-    pictures.blank(axis)
+    images.blank(axis)
     places = [(0.5, 0.95), (0.23, 0.55), (0.77, 0.55), *((0.095 + 0.27 * k, 0.1) for k in range(4))]
     for child in range(1, len(places)):
         _arrow(axis, places[(child - 1) // 2], places[child], on_path=child in (2, 6))
@@ -167,7 +167,7 @@ def _box(axis, center, text, on_path, leaf):
 
 def _draw_table(axis, table):
     """Six attributions in both trees, and the change of cough's."""
-    pictures.blank(axis)
+    images.blank(axis)
     axis.set(xlim=(0, 1), ylim=(-0.3, len(LABELS) + 1.5))
     numbers = table.set_index(["task", "method", "tree", "feature"])
     exact, value = numbers["exact"], numbers["value"]

@@ -14,7 +14,7 @@ import pandas as pd
 
 from reproduction import models
 from reproduction.datasets import scikit_learn
-from reproduction.figures import COLORS, panels, pictures
+from reproduction.figures import COLORS, images, panels
 from reproduction.papers.lundberg2017 import _algorithms, _attributions
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
 from splitcredit import to_forest
@@ -126,7 +126,7 @@ def _orders(axis, steps, shap, path):
     mean = shap.set_index("feature")["value"][features].to_numpy()
     image = np.vstack([cells.to_numpy(), np.full((1, len(FEATURES)), np.nan), mean])
     limit = np.nanmax(np.abs(image))
-    axis.imshow(image, cmap=pictures.MAP, vmin=-limit, vmax=limit, aspect="auto")
+    axis.imshow(image, cmap=images.MAP, vmin=-limit, vmax=limit, aspect="auto")
     for (row, column), value in np.ndenumerate(image):
         if not np.isnan(value):
             style = {"color": "white" if abs(value) > 0.6 * limit else "0.15", "fontsize": 6.5}

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reproduction.figures import COLORS, panels
 
-# Titles of the data sets, of figure 4 too; `STAND_IN` is the note below the pictures.
+# Titles of the data sets, of figure 4 too; `STAND_IN` is the note below the figures.
 DATASETS = {
     "gene_modules": "Stand-in 1: simulated gene modules, ordinal score",
     "ad_data": "Stand-in 2: spinal-fluid proteins, impaired or not",
@@ -53,7 +53,7 @@ def draw(table):
     """One row a data set; path left, SHAP right: dendrogram, bars, outcome."""
     datasets = datasets_of(table)
     # Places are fixed: the solver of automatic layouts is off by a last bit now and then, and the
-    # same picture would not be the same bytes.
+    # same figure would not be the same bytes.
     inches = _HEIGHT * len(datasets) + _NOTE
     figure = panels.figure(figsize=(10, inches))
     figure.set_layout_engine("none")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from reproduction import theory
 from reproduction.datasets import led
-from reproduction.figures import COLORS, panels, pictures
+from reproduction.figures import COLORS, images, panels
 from reproduction.metrics.correlations import CORRELATIONS, row_correlations
 from reproduction.papers import finding
 
@@ -161,7 +161,7 @@ def draw(table):
         axis.set(title=_TITLES[measure], xlabel="K, features drawn at a node")
     axes[0].set_ylabel("share of the sum of absolute scores")
     panels.letter(axes)
-    pictures.legend(key, colors)
+    images.legend(key, colors)
     key.set_title("segments", fontsize=8)
     figure.suptitle(
         "Led, ten displays; lines: infinitely many trees; filled marks: a forest of "

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.datasets import led, scikit_learn
-from reproduction.figures import COLORS, panels, pictures
+from reproduction.figures import COLORS, images, panels
 from reproduction.papers import around, finding
 from reproduction.papers.sutera2021 import led_shares
 from reproduction.papers.sutera2021.figure7 import SIMILAR
@@ -87,17 +87,17 @@ def _block(figure, table, dataset, ks):
     for column, sample in enumerate(samples):
         x = data.X[sample]
         if dataset == "led":
-            pictures.display(axes[0, column], x)
+            images.display(axes[0, column], x)
         else:
-            pictures.gray(axes[0, column], x)
+            images.gray(axes[0, column], x)
         classes = ", ".join(str(int(c)) for c in predicted[sample])
         axes[0, column].set_title(f"{data.y[sample]}\n{classes}", fontsize=8)
         for axis, (measure, k) in zip(axes[1:, column], rows, strict=True):
             scores = indexed.loc[(measure, k, sample)].sort_values("feature")["value"].to_numpy()
             if dataset == "led":
-                pictures.segments(axis, scores, norm, lit=x)
+                images.segments(axis, scores, norm, lit=x)
             else:
-                pictures.pixels(axis, scores, norm)
+                images.pixels(axis, scores, norm)
     words = f"{_ROWS[dataset][0]}\npredicted"
     style = {"xycoords": "axes fraction", "ha": "right", "va": "baseline", "fontsize": 8}
     panels.note(axes[0, 0], words, (0, 1), (-4, 6), **style)
@@ -124,7 +124,7 @@ def _scale(figure, axes, norm, linear, place):
     inner = [limit / 2] if linear is None else [linear, 0.1]
     ticks = [*(-t for t in (limit, *inner[::-1])), 0, *inner, limit]
     style = {"location": place, "shrink": 0.75, "aspect": 40, "pad": 0.02}
-    colors = cm.ScalarMappable(norm, pictures.MAP)
+    colors = cm.ScalarMappable(norm, images.MAP)
     bar = figure.colorbar(colors, ax=axes, ticks=ticks, format="%.3g", **style)
     bar.set_label("share in the sum of absolute scores", fontsize=8)
     bar.ax.minorticks_off()

@@ -11,7 +11,7 @@ from splitcredit.kernels.tree_shap.explain import skip_dependent_output
 
 
 def interaction_index(forest, X, outputs, sets, background=None) -> np.ndarray:
-    """Shapley interaction index of given sets, float64 (n_samples, n_sets, len(outputs))."""
+    """Compute the Shapley interaction index of sets, (n_samples, n_sets, len(outputs))."""
     table = table_of(sets, forest.n_features)
 
     def explain(some):
@@ -23,7 +23,7 @@ def interaction_index(forest, X, outputs, sets, background=None) -> np.ndarray:
 
 
 def interaction_matrix(forest, X, outputs, background=None) -> np.ndarray:
-    """Half the index of each pair, and on the diagonal what is left of the Shapley values."""
+    """Compute half the index of each pair, and the main effects on the diagonal."""
     pairs, table = present_sets(forest, 2)
     p, n_pairs = forest.n_features, len(pairs)
     features = np.arange(p)[:, None]

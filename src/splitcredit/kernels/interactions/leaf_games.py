@@ -39,8 +39,8 @@ BLOCK = 512
 LEAVES = 256
 
 
-class Room(NamedTuple):
-    """Where a thread keeps the numbers of one leaf."""
+class Workspace(NamedTuple):
+    """Buffers of a thread for the numbers of one leaf."""
 
     group: np.ndarray  # int64 (rows,): group of each row
     # bool (rows, most features on a path): which conditions the rows of a group satisfy
@@ -55,7 +55,7 @@ class Room(NamedTuple):
 
 
 def interaction_index(forest, X, outputs, table, sets, background=None) -> np.ndarray:
-    """Shapley interaction index of sets of features, float64 (n_samples, n_sets, k)."""
+    """Compute the Shapley interaction index of sets, float64 (n_samples, n_sets, k)."""
     paths = leaf_paths(forest)
     most, size = int(np.diff(paths.starts).max()), sets.shape[1]
     out = np.zeros((len(X), len(sets), len(outputs)))
@@ -81,7 +81,7 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
 
 @lru_cache(maxsize=8)
 def _quadrature(most, size):
-    """Points and weights of the exact rule by features on a path, float64 (most + 1, 2, points)."""
+    """Return points and weights of the exact rule by path length, (most + 1, 2, points)."""
     rules = np.zeros((most + 1, 2, (most - size) // 2 + 1))
     for width in range(size, most + 1):
         n_points = (width - size) // 2 + 1
@@ -92,7 +92,7 @@ def _quadrature(most, size):
 
 @lru_cache(maxsize=8)
 def _betas(most, size):
-    """Table of i! j! / (i + j + 1)! up to `most`, by ratios, as the factorials overflow."""
+    """Tabulate i! j! / (i + j + 1)! up to `most`, by ratios, as the factorials overflow."""
     betas = np.zeros((most + 1, most + 1))
     betas[0] = 1 / np.arange(1, most + 2)
     for i in range(1, most + 1):
@@ -102,17 +102,17 @@ def _betas(most, size):
 
 @kernel(parallel=True)
 def _credit(first, last, leaves, paths, table, value, both, integrals, extent, out):
-    """Take every block of rows to some leaves; one block is one thread's."""
+    """Take every block of rows to some leaves; a block belongs to one thread."""
     most_sets, size = extent
     for block in range(first, last):
         start, stop = block * BLOCK, min(len(out), (block + 1) * BLOCK)
-        room = _make_room(stop - start, len(integrals[0]) - 1, most_sets, size)
-        _credit_block(start, leaves, paths, table, value, both, integrals, room, out)
+        work = _make_workspace(stop - start, len(integrals[0]) - 1, most_sets, size)
+        _credit_block(start, leaves, paths, table, value, both, integrals, work, out)
 
 
 @kernel(inner=True)
-def _make_room(n_rows, width, most_sets, size):
-    return Room(
+def _make_workspace(n_rows, width, most_sets, size):
+    return Workspace(
         np.empty(n_rows, np.int64),
         np.empty((n_rows, width), np.bool_),
         np.empty((most_sets, size), np.int64),
@@ -122,38 +122,38 @@ def _make_room(n_rows, width, most_sets, size):
 
 
 @kernel(inner=True)
-def _credit_block(start, leaves, paths, table, value, both, integrals, room, out):
+def _credit_block(start, leaves, paths, table, value, both, integrals, work, out):
     """Take one block of rows to some leaves."""
     (X, behind), (rules, betas) = both, integrals
-    lanes, n_outputs = len(room.group), value.shape[1]
+    lanes, n_outputs = len(work.group), value.shape[1]
     x, credit = np.empty((X.shape[1], lanes)), np.empty((out.shape[1], lanes))
     take_lines(X, True, start, lanes, x)
     take_lines(out, True, start, lanes, credit)
-    others = _make_room(behind.shape[1], room.bits.shape[1], 0, 0)
+    others = _make_workspace(behind.shape[1], work.bits.shape[1], 0, 0)
     for leaf in range(leaves[0], leaves[1]):
         path = paths.starts[leaf], paths.starts[leaf + 1]
-        n_wanted = _wanted_sets(paths.conditions, path, table, room)
+        n_wanted = _wanted_sets(paths.conditions, path, table, work)
         if n_wanted == 0:
             continue
-        n_groups = group_rows(paths.conditions, path, x, room.group, room.bits)
+        n_groups = group_rows(paths.conditions, path, x, work.group, work.bits)
         if behind.shape[1] > 0:
             n_others = group_rows(paths.conditions, path, behind, others.group, others.bits)
             numbers = n_wanted, n_groups, n_others
-            _against_background(path[1] - path[0], numbers, others, betas, room)
+            _against_background(path[1] - path[0], numbers, others, betas, work)
         else:
-            _path_dependent(paths.conditions, path, (n_wanted, n_groups), rules, room)
+            _path_dependent(paths.conditions, path, (n_wanted, n_groups), rules, work)
         for i in range(n_wanted):
             for c in range(n_outputs):
-                v, to = value[leaf, c], room.numbers[i] * n_outputs + c
+                v, to = value[leaf, c], work.numbers[i] * n_outputs + c
                 for lane in range(lanes):
-                    credit[to, lane] += v * room.index[i, room.group[lane]]
+                    credit[to, lane] += v * work.index[i, work.group[lane]]
     write_lines(credit, start, lanes, out)
 
 
 @kernel(inner=True)
-def _wanted_sets(conditions, path, table, room):
-    """Write down the wanted sets on the path to a leaf; their number."""
-    size, n_wanted, width = room.places.shape[1], 0, path[1] - path[0]
+def _wanted_sets(conditions, path, table, work):
+    """Write down the wanted sets on the path to a leaf; return their number."""
+    size, n_wanted, width = work.places.shape[1], 0, path[1] - path[0]
     if width < size:
         return 0
     places = np.empty(size, np.int64)
@@ -163,20 +163,20 @@ def _wanted_sets(conditions, path, table, room):
     while going:
         number = table.numbers[find(key_of(conditions, path[0], places, table.base), table.keys)]
         if number >= 0:
-            room.numbers[n_wanted] = number
+            work.numbers[n_wanted] = number
             for i in range(size):
-                room.places[n_wanted, i] = places[i]
+                work.places[n_wanted, i] = places[i]
             n_wanted += 1
         going = next_set(places, width)
     return n_wanted
 
 
 @kernel(inner=True)
-def _path_dependent(conditions, path, numbers, rules, room):
-    """The index of each wanted set for each group of rows, by quadrature."""
+def _path_dependent(conditions, path, numbers, rules, work):
+    """Compute the index of each wanted set for each group of rows, by quadrature."""
     n_wanted, n_groups = numbers
-    first, width, size = path[0], path[1] - path[0], room.places.shape[1]
-    n_points, bits = (width - size) // 2 + 1, room.bits
+    first, width, size = path[0], path[1] - path[0], work.places.shape[1]
+    n_points, bits = (width - size) // 2 + 1, work.bits
     product, quotient = np.empty((n_groups, n_points)), np.empty((2, width, n_points))
     for k in range(n_points):
         t = rules[width, 0, k]
@@ -193,24 +193,24 @@ def _path_dependent(conditions, path, numbers, rules, room):
             for k in range(n_points):
                 part = product[u, k]
                 for i in range(size):
-                    place = room.places[s, i]
+                    place = work.places[s, i]
                     part *= quotient[1 if bits[u, place] else 0, place, k]
                 total += part
-            room.index[s, u] = total
+            work.index[s, u] = total
 
 
 @kernel(inner=True)
-def _against_background(width, numbers, others, betas, room):
-    """The sum over the background rows of the index of each wanted set for each group of rows."""
+def _against_background(width, numbers, others, betas, work):
+    """Sum the index of each wanted set for each group of rows over the background rows."""
     n_wanted, n_groups, n_others = numbers
-    bits, size = room.bits, room.places.shape[1]
+    bits, size = work.bits, work.places.shape[1]
     only = np.empty(width, np.int64)  # 1: only x satisfies the condition, -1: only the other row
     counts = np.zeros(n_others)
     for group in others.group:
         counts[group] += 1
     for u in range(n_groups):
         for s in range(n_wanted):
-            room.index[s, u] = 0.0
+            work.index[s, u] = 0.0
         for w in range(n_others):
             n_x, n_other, fails = 0, 0, False
             for i in range(width):
@@ -223,8 +223,8 @@ def _against_background(width, numbers, others, betas, room):
             for s in range(n_wanted):
                 sign, n_others_in_set = 1, 0
                 for i in range(size):
-                    sign *= only[room.places[s, i]]
-                    n_others_in_set += only[room.places[s, i]] < 0
+                    sign *= only[work.places[s, i]]
+                    n_others_in_set += only[work.places[s, i]] < 0
                 if sign != 0:
                     weight = betas[n_x - size + n_others_in_set, n_other - n_others_in_set]
-                    room.index[s, u] += counts[w] * sign * weight
+                    work.index[s, u] += counts[w] * sign * weight

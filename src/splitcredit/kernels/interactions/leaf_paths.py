@@ -1,4 +1,4 @@
-"""The conditions on the path to each leaf, one for each feature that the path tests."""
+"""List the conditions on the path to each leaf, one for each feature that the path tests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LeafPaths(NamedTuple):
 
 @cached_per_forest
 def leaf_paths(forest) -> LeafPaths:
-    """The paths of all leaves of a forest."""
+    """Return the paths of all leaves of a forest."""
     nodes = nodes_of(forest)
     parent = np.full(forest.n_nodes, -1, np.int64)
     inner = np.flatnonzero(forest.feature >= 0)
@@ -102,7 +102,7 @@ def _write_conditions(first_leaf, last_leaf, nodes, passes, parent, leaves, star
 
 @kernel(inner=True)
 def group_rows(conditions, path, x, group, bits):
-    """Group the rows that satisfy the same conditions of a path; the number of groups."""
+    """Group the rows that satisfy the same conditions of a path; return the number of groups."""
     first, last = path
     n_rows, n_groups = x.shape[1], 1
     number = np.empty(2 * n_rows + 2, np.int64)

@@ -1,4 +1,4 @@
-"""Which pairs each node of a layout credits: its own feature with each one tested above it."""
+"""List the pairs that each node credits: its own feature with each one tested above it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Links(NamedTuple):
 
 
 def linked_layouts(forest, outputs, table, keep):
-    """Layouts of the forest for some outputs, each with its links, for the pairs in a table."""
+    """Yield layouts of the forest for some outputs, each with its links to the pairs of a table."""
 
     def make():
         return ((layout, links_of(layout, table)) for layout, *_ in quadratures(forest, outputs))
@@ -40,7 +40,7 @@ def linked_layouts(forest, outputs, table, keep):
 
 
 def links_of(layout, table) -> Links:
-    """The links of a layout, for the pairs in a table."""
+    """Return the links of a layout to the pairs of a table."""
     n_entries = len(layout.entries)
     starts, depths = np.zeros(n_entries + 1, np.int64), np.empty(n_entries, np.int32)
     deepest = int(layout.depths.max()) + 1

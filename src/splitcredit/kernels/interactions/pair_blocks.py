@@ -32,7 +32,7 @@ from splitcredit.kernels.tree_shap.transposed import flattened, take_lines, writ
 
 
 class Space(NamedTuple):
-    """Where a traversal keeps its numbers, for one tree at a time."""
+    """Buffers of a traversal, for one tree at a time."""
 
     frames: np.ndarray  # float64 (depths, threes, 6 * LANES): A and then q of three points
     # float64 (depths, 2, terms, threes, 3 * LANES): Q of the nodes at a depth: of a second child
@@ -49,7 +49,7 @@ class Space(NamedTuple):
 
 
 def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
-    """Interaction index of numbered pairs and, behind them, Shapley values if `singles`."""
+    """Compute the index of numbered pairs and, behind them, Shapley values if `singles`."""
     n_sets = n_pairs + (forest.n_features if singles else 0)
     out = np.zeros((len(X), n_sets, len(outputs)))
     X = np.array(X, np.float64)
@@ -65,7 +65,7 @@ def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
 
 
 def triples_and_rules(layout, singles) -> tuple:
-    """Threes of points that are exact for each tree, and the points and weights of each number."""
+    """Return the threes of points that are exact for each tree, and the rules by their number."""
     # With single features the degree is m - 1, as in `tree_shap`.
     degrees = layout.n_features.astype(np.int64) - (1 if singles else 2)
     triples = np.where(degrees >= 0, degrees // (2 * TRIPLE) + 1, 0)
@@ -95,7 +95,7 @@ def _blocks(first_block, last_block, layout, links, triples, rules, X, any_nan, 
 
 @kernel(inner=True)
 def new_space(deepest, most, n_outputs):
-    """Room for trees of so many depths, threes of points and outputs."""
+    """Allocate buffers for trees of so many depths, threes of points and outputs."""
     return Space(
         np.empty((deepest, most, 2 * TRIPLE * LANES)),
         np.empty((deepest, 2, n_outputs, most, TRIPLE * LANES)),
@@ -212,7 +212,7 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
 def _merge_children(
     term, in_first, where, own, scales, frames, lane_data, children, sums, by_point
 ):
-    """Q of a node from Q of its children or their values; what each of three points credits."""
+    """Compute Q of a node from its children; return what each of three points credits."""
     (d, g, lanes), (side, place) = where, own
     u, v, in_second, other = term.first_value, term.second_value, term.second >= 0, term.second
     other = other if in_second else 0

@@ -40,7 +40,7 @@ _CHUNK = outcome_tables.CHUNK * BITS // _N_SETS
 
 @cached_per_forest
 def pays(forest) -> bool:
-    """Whether tables are taken, by the trees alone, as both algorithms round differently."""
+    """Return whether to use tables; only the trees decide, as both algorithms round differently."""
     if not outcome_tables.pays(forest):
         return False
     offsets = forest.tree_offsets[: outcome_tables.SAMPLE + 1]
@@ -55,7 +55,7 @@ def pays(forest) -> bool:
 
 
 def pair_index(forest, X, outputs, pairs) -> np.ndarray:
-    """Interaction index of the pairs and, behind them, Shapley values of single features."""
+    """Compute the index of the pairs and, behind them, Shapley values of single features."""
     out = np.zeros((len(X), len(pairs) + forest.n_features, len(outputs)))
     (X,) = as_readonly(np.asarray(X, np.float64))
     key, rows = ("pairs", *outputs.tolist()), np.arange(len(X))
@@ -66,14 +66,14 @@ def pair_index(forest, X, outputs, pairs) -> np.ndarray:
 
 
 def _make(forest, outputs, pairs):
-    """The tables, a chunk of trees each."""
+    """Yield the tables, a chunk of trees each."""
     value = np.ascontiguousarray(forest.value[:, outputs])
     for groups in chunks(forest, value, room_of(forest, value), _CHUNK):
         yield Tables(groups.splits, groups.n_splits, *_tables(groups, pairs, forest.n_features))
 
 
 def _tables(groups, pairs, n_features):
-    """Numbers of each group for every outcome, and where they start and are credited."""
+    """Tabulate the numbers of each group for every outcome; return their places, too."""
     # A group has numbers for the pairs that meet on one of its paths and for each of its features.
     n_outputs, n_splits = groups.value.shape[1], groups.n_splits
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
@@ -97,7 +97,7 @@ def _tables(groups, pairs, n_features):
 
 
 def _places(features, sets, pairs, n_features):
-    """The number in the forest of each set of a group with these features, int64 (n_sets,)."""
+    """Return the number in the forest of each set of a group with these features, (n_sets,)."""
     lines, is_pair = np.arange(len(sets)), sets < _N_PAIRS
     pair, single = np.where(is_pair, sets, 0), np.where(is_pair, 0, sets - _N_PAIRS)
     both = np.column_stack([features[lines, _LOW[pair]], features[lines, _HIGH[pair]]])

@@ -1,4 +1,4 @@
-"""Sets of features of one size, numbered, and found again by a hash table.
+"""Number sets of features of one size, and find them again by a hash table.
 
 The key of a set is the number with its features as digits, in rising order, to the base of the
 number of features. In the table, a set stands at its hash or at the next free place.
@@ -28,7 +28,7 @@ class SetTable(NamedTuple):
 
 
 def table_of(sets, n_features) -> SetTable:
-    """The table of given sets, numbered as they stand, int64 (n_sets, size), each rising."""
+    """Return the table of given sets, numbered as they stand, int64 (n_sets, size), each rising."""
     digits = max(_SMALLEST, int(2 * len(sets)).bit_length())
     keys, numbers = np.full(1 << digits, -1), np.full(1 << digits, -1)
     base = max(n_features, 2)
@@ -38,7 +38,7 @@ def table_of(sets, n_features) -> SetTable:
 
 @cached_per_forest
 def present_sets(forest, size) -> tuple[np.ndarray, SetTable]:
-    """Sets that occur on the path to some leaf, int64 (n_sets, size), rising; their table."""
+    """Find the sets on the path to some leaf, int64 (n_sets, size), rising; and their table."""
     check_size(forest, size)
     paths, base = leaf_paths(forest), max(forest.n_features, 2)
     keys = np.full(1 << _SMALLEST, -1)
@@ -54,7 +54,7 @@ def present_sets(forest, size) -> tuple[np.ndarray, SetTable]:
 
 
 def check_size(forest, size):
-    """ValueError if the keys of sets of this size do not fit 63 bits."""
+    """Raise a ValueError if the keys of sets of this size do not fit 63 bits."""
     if max(forest.n_features, 2) ** size >= 1 << 63:
         raise ValueError(
             f"sets of {size} of {forest.n_features} features are too many to be numbered: "
@@ -68,7 +68,7 @@ def _powers(base, size):
 
 @kernel(inner=True)
 def find(key, keys):
-    """The place of a key, or the free place where it belongs."""
+    """Return the place of a key, or the free place where it belongs."""
     mask = np.uint64(len(keys) - 1)
     hashed = np.uint64(key) * _SPREAD
     place = (hashed ^ (hashed >> np.uint64(32))) & mask
@@ -86,7 +86,7 @@ def _insert(given, keys, numbers):
 
 @kernel()
 def _collect(starts, conditions, size, base, first, n_keys, keys):
-    """Insert sets from leaf `first` on until the table is half full; the next leaf, and keys."""
+    """Insert sets from leaf `first` on until the table is half full; return the next, and keys."""
     places = np.empty(size, np.int64)
     for leaf in range(first, len(starts) - 1):
         start, width = starts[leaf], starts[leaf + 1] - starts[leaf]
@@ -109,7 +109,7 @@ def _collect(starts, conditions, size, base, first, n_keys, keys):
 
 @kernel(inner=True)
 def key_of(conditions, start, places, base):
-    """Key of the set of features that stand at these places of a path."""
+    """Return the key of the set of features at these places of a path."""
     key = np.int64(0)
     for place in places:
         key = key * base + conditions[start + place].feature
@@ -118,7 +118,7 @@ def key_of(conditions, start, places, base):
 
 @kernel(inner=True)
 def next_set(places, width):
-    """Step to the next set of places below `width`; False after the last one."""
+    """Step to the next set of places below `width`; return False after the last one."""
     size = len(places)
     i = size - 1
     while i >= 0 and places[i] == width - size + i:

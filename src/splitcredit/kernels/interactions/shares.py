@@ -1,4 +1,4 @@
-"""Shares of children that are kept for each row of a block, for `pair_blocks`.
+"""Compute the shares of children for each row of a block, for `pair_blocks`.
 
 A node of `pair_blocks` needs its shares as often as there are features above it, so they are kept
 in its frame, behind A of the same points.
@@ -14,7 +14,7 @@ LANES = 128
 
 @kernel(inner=True)
 def write_shares(above, ratio, d, g, lanes, lane_data, high, low, frames):
-    """Share q of rows that go first and of the others; the ratio where they have left (o = 0)."""
+    """Write q of rows that go first and of the others; the ratio where they have left (o = 0)."""
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
     for lane in range(lanes):
@@ -26,7 +26,7 @@ def write_shares(above, ratio, d, g, lanes, lane_data, high, low, frames):
 
 @kernel(inner=True)
 def pass_weights(d, g, lanes, is_first, frames, children):
-    """A of a child."""
+    """Compute A of a child."""
     for lane in range(lanes):
         q0, q1 = frames[d, g, 3 * LANES + lane], frames[d, g, 4 * LANES + lane]
         q2 = frames[d, g, 5 * LANES + lane]

@@ -1,4 +1,4 @@
-"""Conditions on categories, merged along a path: one column of the rows for each.
+"""Merge conditions on categories along a path: one column of the rows for each.
 
 Intervals of a number merge to an interval, by their ends. Subsets of categories merge to a subset
 that no split of the model may have. So each edge below a split by categories gets a column for all
@@ -16,7 +16,7 @@ from splitcredit.kernels.nodes import cached_per_forest, columns, readonly
 
 
 class CategoryPaths(NamedTuple):
-    """The columns of a forest."""
+    """Columns that stand for the merged conditions of a forest."""
 
     # int32 (n_nodes,): the column for the edge into each node; -1 at roots and below splits by
     # numbers
@@ -29,7 +29,7 @@ class CategoryPaths(NamedTuple):
     missing: list  # bool (n_columns,)
 
     def appended(self, X) -> np.ndarray:
-        """Prepared rows with these columns behind them."""
+        """Return prepared rows with these columns behind them."""
         if not self.above:
             return X
         out = np.empty((len(X), self.first + len(self.above)), X.dtype)
@@ -46,7 +46,7 @@ class CategoryPaths(NamedTuple):
 
 @cached_per_forest
 def category_paths(forest) -> CategoryPaths:
-    """The columns for the edges below splits by categories, kept as long as the forest lives."""
+    """Return the columns for the edges below splits by categories, cached with the forest."""
     column = np.full(forest.n_nodes, -1, np.int32)
     n_subsets = 0 if forest.categories is None else len(forest.categories)
     paths = CategoryPaths(column, forest.n_features + n_subsets, [], [], [], [])

@@ -1,4 +1,4 @@
-"""Tables of attributions over all decisions of a group of leaves, for shallow trees.
+"""Tabulate attributions over all decisions of a group of leaves, for shallow trees.
 
 A group is the largest subtree that has, with the path to it, at most `BITS` inner nodes, and at
 least `LEAST` leaves. A tree of depth 4 makes two groups of eight leaves. Deep trees have few
@@ -28,7 +28,7 @@ BITS = 8
 # Fewest leaves of a group that is not a whole tree. Tables of fewer take longer to fill than some
 # hundred rows save by them: 1.2 to 1.9 times as long on 500 boosted trees of depth 8.
 LEAST = 4
-# Bytes of tables and outcomes kept at a time, whatever the size of the forest.
+# Bytes of tables and outcomes in memory at a time, for forests of any size.
 CHUNK = 1 << 24
 
 
@@ -42,7 +42,7 @@ class Groups(NamedTuple):
 
 
 def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what groups of leaves give to the rows to `out`."""
+    """Add the attributions from groups of leaves to `out`."""
     decisions, features, starts, leaves = groups
     n_rows, shape = XT.shape[1], (features.shape[1], value.shape[1], 1 << BITS)
     step = max(1, min(len(decisions), CHUNK // (1 + n_rows + 8 * int(np.prod(shape)))))
@@ -58,7 +58,7 @@ def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
 
 
 def grouped(edges, left, bits, least) -> tuple:
-    """The groups of the leaves of all trees, and the leaves in no group, int32 (n_rest,)."""
+    """Return the groups of the leaves of all trees, and leaves in no group, int32 (n_rest,)."""
     group, decisions = _grouped(edges, left, bits, least)
     leaves = np.flatnonzero(left < 0).astype(np.int32)
     leaves = leaves[np.argsort(group[leaves], kind="stable")]
@@ -70,7 +70,7 @@ def grouped(edges, left, bits, least) -> tuple:
 
 @kernel()
 def _grouped(edges, left, bits, least):
-    """The group of every node, -1 for none, and the decisions of every group."""
+    """Return the group of every node, -1 for none, and the decisions of every group."""
     depth, below = _outline(edges, left)
     group, n_groups = np.full(len(edges), -1, np.int32), 0
     decisions = np.full((len(edges), BITS), -1, np.int32)
@@ -94,7 +94,7 @@ def _grouped(edges, left, bits, least):
 
 @kernel(inner=True)
 def _outline(edges, left):
-    """Nodes above each node, and inner nodes in its subtree, itself included."""
+    """Count the nodes above each node, and the inner nodes in its subtree, itself included."""
     depth, below = np.zeros(len(edges), np.int32), np.zeros(len(edges), np.int32)
     for k in range(len(edges)):
         if edges[k].parent >= 0:
@@ -121,7 +121,7 @@ def _features(edges, decisions):
 
 @kernel(parallel=True)
 def _fill(first, last, edges, groups, value, XT, ZT, weights, room):
-    """Outcomes of all rows, and the table of every group at the outcomes that occur."""
+    """Compute outcomes of all rows, and the table of every group at the outcomes that occur."""
     (decisions, features, starts, leaves), (paths, outcomes, table) = groups, room
     for g in range(first, last):
         _fill_outcomes(edges, decisions[g], XT, outcomes[g])
@@ -148,7 +148,7 @@ def _fill(first, last, edges, groups, value, XT, ZT, weights, room):
 
 @kernel(inner=True)
 def _fill_outcomes(edges, decisions, XT, outcomes):
-    """The outcome of every row: bit i says that it goes left at decision i."""
+    """Write the outcome of every row: bit i says that it goes left at decision i."""
     outcomes[:] = 0
     for i in range(len(decisions)):
         if decisions[i] >= 0:
@@ -179,7 +179,7 @@ def _numbered(outcomes):
 
 @kernel(inner=True)
 def _bits(edges, decisions, leaf, path):
-    """The outcome that leads to a leaf, and for each of its conditions the bits that decide it."""
+    """Return the outcome that leads to a leaf, and the bits that decide each of its conditions."""
     wanted, tested = 0, np.zeros(len(path), np.int64)
     k = leaf
     while edges[k].parent >= 0:
@@ -196,7 +196,7 @@ def _bits(edges, decisions, leaf, path):
 
 @kernel(inner=True)
 def _patterns(outcomes, wanted, tested):
-    """The pattern of each outcome: bit c says that it goes wrong where condition c is tested."""
+    """Return the pattern of each outcome: bit c says that it fails condition c."""
     patterns = np.zeros(len(outcomes), np.uint64)
     for c in range(len(tested)):
         for u in range(len(outcomes)):

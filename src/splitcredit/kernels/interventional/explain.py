@@ -37,7 +37,7 @@ BLOCK = 512
 
 
 def tree_shap_interventional(forest, X, outputs, background, limits=None) -> np.ndarray:
-    """Interventional TreeSHAP, float64 (n_samples, n_features, len(outputs)).
+    """Compute interventional TreeSHAP, float64 (n_samples, n_features, len(outputs)).
 
     With `limits`, other numbers for `leaf_routes`, tests can send any leaf any way.
     """
@@ -47,7 +47,7 @@ def tree_shap_interventional(forest, X, outputs, background, limits=None) -> np.
 
 
 def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
-    """Interventional TreeSHAP for output ``output[i]`` of row i, (n_samples, n_features)."""
+    """Compute interventional TreeSHAP for one output of each row, ``output[i]`` of row i."""
     order = np.argsort(output, kind="stable")
     outputs, starts = np.unique(output[order], return_index=True)
     ends = np.append(starts, len(X))[1:]
@@ -63,7 +63,7 @@ def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
 
 
 def tree_shap_rescaled(forest, X, background, factors, features=failed_conditions.BITS):
-    """Interventional TreeSHAP of the only output, each pair times its factor.
+    """Compute interventional TreeSHAP of the only output, each pair times its factor.
 
     `features` is the most on a path that is not taken by pairs, and lower in tests only.
     """
@@ -85,7 +85,7 @@ def _blocks(start, stop):
 
 
 def _run(forest, routes, X, background, value, tasks, n_wanted):
-    """Sums over leaves and background rows, in one order for every row, then means."""
+    """Sum over leaves and background rows, in one order for every row, and average."""
     edges, groups, rest, long, most = routes
     paths = category_paths(forest)
     value, XT, ZT = _common_types(value, paths.appended(X), paths.appended(background))
@@ -99,12 +99,12 @@ def _run(forest, routes, X, background, value, tasks, n_wanted):
 
 
 def _common_types(value, X, background):
-    """Copies in one type for the compiled code; float32 and their thresholds lose nothing."""
+    """Copy arrays to one type for the compiled code; float32 and thresholds lose nothing."""
     return [np.array(a, np.float64, order="C") for a in (value, X.T, background.T)]
 
 
 def _means(forest, sums, n_background):
-    """Sums over background and trees to what the forest predicts, with the rows first."""
+    """Turn sums over background and trees into what the forest predicts, with the rows first."""
     sums /= n_background
     if forest.aggregate == "mean":
         sums /= forest.n_trees
@@ -137,7 +137,7 @@ def leaf_routes(forest, decisions, features, least=decision_tables.LEAST):
 
 
 def _edges(forest):
-    """How each node is entered: its parent, the test there, and what passes it.
+    """Describe how each node is entered: its parent, the test there, and what passes it.
 
     A number passes if it is at most the threshold (which is `lowered`) and the node is a `left`
     child, or neither; NaN passes if `missing`. If the feature is split by categories, `passes` is
@@ -161,7 +161,7 @@ def _edges(forest):
 
 
 def _weights(most):
-    """(a - 1)! b! / (a + b)! at [b, a]; 0 at a = 0. By ratios, as the factorials overflow."""
+    """Tabulate (a - 1)! b! / (a + b)! at [b, a]; 0 at a = 0. By ratios, as factorials overflow."""
     weights = np.zeros((most + 1, most + 1))
     weights[0, 1:] = 1 / np.arange(1, most + 1)
     for b in range(1, most + 1):

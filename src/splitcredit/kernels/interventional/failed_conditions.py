@@ -1,4 +1,4 @@
-"""Patterns of failed conditions: all that a leaf needs to know of a row or of the background.
+"""Describe rows and background at a leaf by the patterns of conditions that they fail.
 
 Background rows with the same pattern are one entry with a count, and rows to explain with the same
 pattern are worked out once.
@@ -14,7 +14,7 @@ from splitcredit.kernels.compiled import kernel
 
 # Conditions that a pattern has room for.
 BITS = 64
-# Bytes of histograms kept at a time, whatever the size of the forest.
+# Bytes of histograms in memory at a time, for forests of any size.
 CHUNK = 1 << 24
 
 # One entry of the histogram of a leaf.
@@ -41,7 +41,7 @@ CONDITION = np.dtype(
 
 
 def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what leaves give to the rows, one leaf after the other, to `out`."""
+    """Add the attributions from leaves to `out`, one leaf after the other."""
     widest = min(BITS, len(weights) - 1)
     n_words = (ZT.shape[1] + 63) // 64
     bytes_a_leaf = ZT.shape[1] * ENTRY.itemsize + widest * (24 + 8 * n_words)
@@ -67,7 +67,7 @@ class Counted(NamedTuple):
 
 @kernel(parallel=True)
 def _count(first, last, edges, leaves, ZT, paths, entries, failing, sizes):
-    """Paths and histograms of some leaves; `sizes` are the numbers of conditions and entries."""
+    """Write paths and histograms of some leaves; `sizes` counts their conditions and entries."""
     for i in range(first, last):
         place = np.full(len(ZT), -1, np.int32)
         m = merged(edges, leaves[i], place, paths[i])
@@ -76,7 +76,7 @@ def _count(first, last, edges, leaves, ZT, paths, entries, failing, sizes):
 
 @kernel(parallel=True)
 def _blocks(first_task, last_task, counted, leaves, value, XT, tasks, weights, out):
-    """Every block of rows over some leaves, in one order for every row."""
+    """Take every block of rows over some leaves, in one order for every row."""
     paths, entries, failing, sizes = counted
     for task in range(first_task, last_task):
         start, stop, first, last = tasks[task]
@@ -106,7 +106,7 @@ def credit(path, shares, index, worth, start, part, out):
 
 @kernel(parallel=True)
 def count_features(first, last, edges, leaves, n_features, width):
-    """Fill in the number of different features on the path to each leaf, int64 (n_leaves,)."""
+    """Count the different features on the path to each leaf, int64 (n_leaves,)."""
     for i in range(first, last):
         seen = np.zeros(n_features, np.bool_)
         k = leaves[i]
@@ -118,7 +118,7 @@ def count_features(first, last, edges, leaves, n_features, width):
 
 @kernel(inner=True)
 def merged(edges, leaf, place, path):
-    """Merge the path to a leaf into one condition per feature, in `path`; their number."""
+    """Merge the path to a leaf into one condition per feature, in `path`; return their number."""
     m, k = 0, leaf  # `place` is -1 for every feature, before and after
     while edges[k].parent >= 0:
         edge = edges[k]
@@ -147,7 +147,7 @@ def merged(edges, leaf, place, path):
 
 @kernel(inner=True)
 def failures(path, XT, start, patterns):
-    """The patterns of rows from `start` on: bit i says that a row fails condition i."""
+    """Write the patterns of rows from `start` on: bit i says that a row fails condition i."""
     patterns[:] = 0
     for i in range(len(path)):
         low, high, bit = path[i].low, path[i].high, np.uint64(i)
@@ -163,7 +163,7 @@ def failures(path, XT, start, patterns):
 
 @kernel(inner=True)
 def hash_slots(n):
-    """A hash table for at most n patterns: a power of two, at least twice as many."""
+    """Allocate a hash table for at most n patterns: a power of two, at least twice as many."""
     size = 2
     while size < 2 * n:
         size *= 2
@@ -172,7 +172,7 @@ def hash_slots(n):
 
 @kernel(inner=True)
 def number(patterns, slots, distinct, index):
-    """Number the distinct patterns as they come: `distinct[index[r]]` is that of r; how many."""
+    """Number the distinct patterns; row r has the pattern `distinct[index[r]]`. Return how many."""
     n, last, shift = 0, len(slots) - 1, np.uint64(64)
     while (1 << (64 - shift)) < len(slots):
         shift -= _ONE
@@ -211,7 +211,7 @@ def histogram(path, ZT, entries, failing):
 
 @kernel(inner=True)
 def share(patterns, m, entries, failing, weights, shares):
-    """Shares of each condition of a leaf of value 1 in each pattern, summed over the background.
+    """Sum the shares of each condition of a leaf of value 1 in each pattern over the background.
 
     Entries that fail a condition that the row fails have no part. Each of the b conditions that
     the row fails bears an equal share of the loss, which follows from what the others gain: the
@@ -251,25 +251,25 @@ def add_where(pattern, gain, width, row, shares):
 
 @kernel(inline=True)
 def padded(m):
-    """Next multiple of `LANES`."""
+    """Return the next multiple of `LANES`."""
     return (m + LANES - 1) // LANES * LANES
 
 
 @kernel(inline=True)
 def _set_of(n):
-    """Word with the first n bits set; all, if there are more."""
+    """Return a word with the first n bits set, or all if there are fewer."""
     return _FULL if n >= 64 else (_ONE << np.uint64(n)) - _ONE
 
 
 @kernel(inline=True)
 def _lowest(word):
-    """Place of the lowest bit that is set."""
+    """Return the place of the lowest bit that is set."""
     return _PLACE[((word & (~word + _ONE)) * _DE_BRUIJN) >> np.uint64(58)]
 
 
 @kernel(inner=True)
 def listed(pattern, places):
-    """List the bits that are set; how many."""
+    """List the bits that are set; return how many."""
     n = 0
     while pattern:
         places[n] = _lowest(pattern)

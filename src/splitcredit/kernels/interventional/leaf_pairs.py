@@ -1,4 +1,4 @@
-"""Leaves with too many features for a pattern: pairs of a row and a background row, one by one."""
+"""Explain leaves with too many features for a pattern: row by background row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHUNK = 256
 
 
 def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what the leaves give to the rows, for paths of any width."""
+    """Add the attributions from leaves to `out`, for paths of any width."""
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]
         paths, sizes = merged_paths(edges, some, len(XT), len(weights) - 1)
@@ -20,7 +20,7 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
 
 
 def merged_paths(edges, leaves, n_features, widest):
-    """Merge the path to each leaf: the conditions, (n_leaves, widest), and their numbers."""
+    """Merge the path to each leaf: return the conditions, (n_leaves, widest), and their numbers."""
     paths = np.empty((len(leaves), widest), CONDITION)
     sizes = np.empty(len(leaves), np.int64)
     _merge(len(leaves), edges, leaves, n_features, paths, sizes)
@@ -55,7 +55,7 @@ def _blocks(first_task, last_task, merged_paths, leaves, value, XT, ZT, tasks, w
 
 @kernel(inner=True)
 def fails(path, XT, start, stop):
-    """Whether each row fails each condition, bool (stop - start, len(path))."""
+    """Return whether each row fails each condition, bool (stop - start, len(path))."""
     fails = np.empty((stop - start, len(path)), np.bool_)
     bit = np.empty(stop - start, np.uint64)
     for k in range(len(path)):

@@ -28,14 +28,14 @@ from splitcredit.kernels.interventional.leaf_pairs import CHUNK, fails, merged_p
 
 
 def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) -> None:
-    """Add what leaves give to the rows, each pair times its factor, to `out`."""
+    """Add the attributions from leaves to `out`, each pair of rows times its factor."""
     paths = np.empty((len(tasks), min(BITS, len(weights) - 1)), CONDITION)
     _blocks(len(tasks), edges, leaves, value, (XT, ZT, factors), tasks, weights, paths, out)
 
 
 @kernel(parallel=True)
 def _blocks(first, last, edges, leaves, value, pairs, tasks, weights, paths, out):
-    """Every block of rows over all leaves, in one order; shares as in `failed_conditions.share`."""
+    """Take every block of rows over all leaves; shares as in `failed_conditions.share`."""
     XT, ZT, factors = pairs
     for task in range(first, last):
         start, n, n_background = tasks[task, 0], tasks[task, 1] - tasks[task, 0], ZT.shape[1]
@@ -94,7 +94,7 @@ def _gather(index, n_entries, members, starts):
 
 @kernel(inner=True)
 def _gathered(factors, row, members, starts, e):
-    """Sum of the factors of a row with the background rows of an entry."""
+    """Sum the factors of a row with the background rows of an entry."""
     total = 0.0
     for i in range(starts[e], starts[e + 1]):
         total += factors[row, members[i]]
@@ -102,7 +102,7 @@ def _gathered(factors, row, members, starts, e):
 
 
 def add_wide_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) -> None:
-    """Add what leaves with paths of any width give to the rows; see `add_leaves`."""
+    """Add the attributions from leaves with paths of any width; see `add_leaves`."""
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]
         paths, sizes = merged_paths(edges, some, len(XT), len(weights) - 1)

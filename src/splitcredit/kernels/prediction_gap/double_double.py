@@ -1,4 +1,4 @@
-"""The exact prediction gap once more, with twice the digits, for trees that cancel each other.
+"""Compute the exact prediction gap with twice the digits, for trees that cancel each other.
 
 If trees take back what others give, the sum over pairs of leaves is far below its terms and keeps
 few of their 16 digits. Here every number is a sum of two float64, a high and a low part. The tail
@@ -25,7 +25,7 @@ from splitcredit.kernels.prediction_gap.shares import (
 
 @kernel(inner=True)
 def gap_in_double_doubles(leaves, box, work):
-    """PG^2 of the row and set whose steps and active leaves `work` holds."""
+    """Compute PG^2 of the row and set whose steps and active leaves `work` holds."""
     active, n, slot = work.active, work.active_end[-1], work.slot
     sums, total = np.empty((len(work.sums), 2)), (0.0, 0.0)
     for begin in range(0, n, BLOCK):
@@ -46,7 +46,7 @@ def gap_in_double_doubles(leaves, box, work):
 
 @kernel(inner=True)
 def _expected(work, sums, i, v):
-    """Twice-accurate E[g(x') | x' in v], summed over the trees before that of active leaf i."""
+    """Sum E[g(x') | x' in v] over the trees before active leaf i, with twice the digits."""
     steps, factors, table = work.steps, work.factors, work.table
     sums[0] = 0.0
     first = 0
@@ -72,7 +72,7 @@ def _expected(work, sums, i, v):
 
 @kernel(inner=True)
 def _share(row, kind, low, high):
-    """Share of an interval of the table that a factor's interval covers."""
+    """Return the share of an interval of the table that a factor's interval covers."""
     lower = two_difference(row[LOWER + 1], row[LOWER])
     width = _plus(lower, two_difference(row[UPPER + 1], row[UPPER]))
     if kind == AROUND:
@@ -86,7 +86,7 @@ def _share(row, kind, low, high):
 
 @kernel(inner=True)
 def _width(kind, low, high, mass_below):
-    """Probability of an interval; see `shares.write_sides`."""
+    """Return the probability of an interval; see `shares.write_sides`."""
     if kind != BELOW and kind != ABOVE:
         return _plus(_between(low, mass_below), _between(high, 1.0 - mass_below))
     return _between(low, high)
@@ -94,7 +94,7 @@ def _width(kind, low, high, mass_below):
 
 @kernel(inner=True)
 def _between(low, high):
-    """The distance from low to high, 0 if high is not above low."""
+    """Return the distance from low to high, 0 if high is not above low."""
     return two_difference(high, low) if high > low else (0.0, 0.0)
 
 
@@ -112,7 +112,7 @@ def _times(a, b):
 
 @kernel(inner=True)
 def _over(a, b):
-    """The quotient: one step of long division, and one more for the rest."""
+    """Return the quotient: one step of long division, and one more for the rest."""
     high = a[0] / b[0]
     back = _times((high, 0.0), b)
     rest = _plus(a, (-back[0], -back[1]))
@@ -121,6 +121,6 @@ def _over(a, b):
 
 @kernel(inner=True)
 def _joined(high, low):
-    """The same sum with the larger part first."""
+    """Return the same sum with the larger part first."""
     total = high + low
     return total, low - (total - high)

@@ -1,4 +1,4 @@
-"""The exact prediction gap PG^2 of gajewski2025, as a sum over pairs of leaves.
+"""Compute the exact prediction gap PG^2 of gajewski2025, as a sum over pairs of leaves.
 
 PG^2 is the sum of P(u, v) g_u g_v. Leaves that x cannot reach when only the features of S move, and
 those with g_u = 0, contribute nothing. Two different leaves of one tree exclude each other.
@@ -49,7 +49,7 @@ CANCELED = 0.01
 
 
 def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
-    """PG^2 of pairs of a row and a set of features, float64 (n_pairs,)."""
+    """Compute PG^2 of pairs of a row and a set of features, float64 (n_pairs,)."""
     out, n = np.zeros(len(rows)), len(rows)
     report = (lambda pairs: done(pairs / n)) if done else None
     if n and len(gap_forest.trees):
@@ -70,7 +70,7 @@ def _gaps(first_pair, last_pair, forest, X, tails, rows, chosen, out):
 
 @kernel(inner=True)
 def gap(forest, x, tails, chosen, work):
-    """PG^2 of one row and set; `begin_row` is called first for each row."""
+    """Compute PG^2 of one row and set; `begin_row` is called first for each row."""
     all_leaves = take_features(forest, x, tails, chosen, work)
     for canceled in (False, True):
         _, squares, largest = find_leaves(forest, x, tails, chosen, all_leaves, work)

@@ -1,4 +1,4 @@
-"""The trees as the exact prediction gap needs them, whatever the row and the features."""
+"""Prepare the trees for the exact prediction gap, for any row and features."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ABOVE = np.dtype(
         ("settled", "u4"),  # how many sides of the leaf's box are settled at the node or above
     ]
 )
-# A side of a leaf's box, which has its sides in the order in which the way down settles them.
+# A side of a leaf's box, which has its sides in the order in which the path down settles them.
 BOX = np.dtype(
     [
         ("feature", "u4"),
@@ -89,7 +89,7 @@ class GapForest(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """What `_list_trees` writes, each from the first tree to the last and from left to right.
+    """Arrays that `_list_trees` writes, from the first tree to the last and left to right.
 
     Sides are given by the numbers of their cuts, or -1 and one above the last where there is none.
     """
@@ -105,7 +105,7 @@ class Listed(NamedTuple):
 
 @cached_per_forest
 def gap_forest(forest, output: int) -> GapForest:
-    """The trees of one output, kept as long as the forest lives.
+    """Return the trees of one output, cached with the forest.
 
     A side (the interval of one feature) of a node is *settled* at the first node of a path below
     which its feature is not split any more: there it multiplies what comes from below.
@@ -150,7 +150,7 @@ def gap_forest(forest, output: int) -> GapForest:
 
 @kernel()
 def _bottom_up(left, right, value, constant, leaf, n_leaves):
-    """Whether each node has one value below it, a leaf, and how many leaves: for one value, 1."""
+    """Find nodes with one value below, a leaf of each node, and its number of leaves (then 1)."""
     for number in range(len(left) - 1, -1, -1):
         k = np.uint64(number)
         constant[k], leaf[k], n_leaves[k] = True, number, 1
@@ -163,7 +163,7 @@ def _bottom_up(left, right, value, constant, leaf, n_leaves):
 
 
 def _listed(forest, roots, constant, leaf, n_leaves, cut_of, n_cuts) -> Listed:
-    """Everything that `_list_trees` writes."""
+    """Return everything that `_list_trees` writes."""
     n = int(n_leaves[roots].sum())
     listed = Listed(
         np.empty(n - len(roots), np.int64),
@@ -179,14 +179,14 @@ def _listed(forest, roots, constant, leaf, n_leaves, cut_of, n_cuts) -> Listed:
     room, d = int(n_leaves[roots].max(initial=1)) + 2, forest.n_features
     by_depth = *np.empty((2, room, 4), np.int64), *np.zeros((2, room, 2), np.int64)
     by_feature = *np.empty((6, d), np.int64), np.zeros(d, np.bool_)
-    way = Way(*by_depth, *by_feature, np.empty(room, np.int64))
-    above, box = _list_trees(Listing(*nodes), n_cuts, way, listed)
+    path = Path(*by_depth, *by_feature, np.empty(room, np.int64))
+    above, box = _list_trees(Listing(*nodes), n_cuts, path, listed)
     n_above, n_box, _ = listed.counts.tolist()
     return listed._replace(above=above[:n_above], box=box[:n_box])
 
 
 class Listing(NamedTuple):
-    """What `_list_trees` reads of each node, see `_bottom_up`, and the roots."""
+    """Arrays that `_list_trees` reads for each node, see `_bottom_up`, and the roots."""
 
     feature: np.ndarray
     left: np.ndarray
@@ -198,8 +198,8 @@ class Listing(NamedTuple):
     roots: np.ndarray
 
 
-class Way(NamedTuple):
-    """The way down to a node, by depth, by feature, and by split of the tree."""
+class Path(NamedTuple):
+    """The path down to a node, by depth, by feature, and by split of the tree."""
 
     edges: np.ndarray  # of each edge the feature, its low and high cut before, and whether new
     waiting: np.ndarray  # node, depth, split above, and whether to its right
@@ -216,8 +216,8 @@ class Way(NamedTuple):
 
 
 @kernel()
-def _list_trees(nodes, n_cuts, way, listed):
-    """Write `listed`; the nodes above leaves and the sides of boxes, which have more room.
+def _list_trees(nodes, n_cuts, path, listed):
+    """Write `listed`; return the nodes above leaves and the sides of boxes, enlarged as needed.
 
     The splits of a tree are numbered in the order in which they are met, so those below a node are
     a range of numbers. A feature is split below the node if the next split of it is in this range.
@@ -225,33 +225,33 @@ def _list_trees(nodes, n_cuts, way, listed):
     above, box = listed.above, listed.box
     n_splits, n_listed, n_above_listed, n_box_listed, deepest = 0, 0, 0, 0, 0
     for t in range(len(nodes.roots)):
-        _number_splits(nodes, nodes.roots[t], way)
+        _number_splits(nodes, nodes.roots[t], path)
         first, n_waiting, depth, n_box, n_settled, n_above = n_splits, 1, 0, 0, 0, 0
-        _wait(way, 0, nodes.roots[t], 0, -1, 0)
+        _push(path, 0, nodes.roots[t], 0, -1, 0)
         while n_waiting > 0:
             n_waiting -= 1
             # By items here, and in `_with_room`: whole rows take three times as long to compile.
-            k, d = way.waiting[n_waiting, 0], way.waiting[n_waiting, 1]
-            split, is_right = way.waiting[n_waiting, 2], way.waiting[n_waiting, 3]
+            k, d = path.waiting[n_waiting, 0], path.waiting[n_waiting, 1]
+            split, is_right = path.waiting[n_waiting, 2], path.waiting[n_waiting, 3]
             while depth > 0 and depth >= d:  # leave the edges that do not lead here
-                n_box -= _leave_edge(way, depth)
+                n_box -= _leave_edge(path, depth)
                 depth -= 1
-            before = way.so_far[d - 1, 0] if d > 0 else 0
+            before = path.so_far[d - 1, 0] if d > 0 else 0
             for i in range(before, n_settled):
-                way.is_settled[way.settled[i]] = False
-            n_settled, n_above = before, way.so_far[d - 1, 1] if d > 0 else 0
+                path.is_settled[path.settled[i]] = False
+            n_settled, n_above = before, path.so_far[d - 1, 1] if d > 0 else 0
             if d > 0:
                 number = len(listed.node) + n_listed if nodes.constant[k] else n_splits
                 listed.children[split, is_right] = number
                 node, depth = listed.node[split], d
                 test = nodes.feature[node], nodes.cut_of[node], is_right
-                n_box = _enter_edge(way, d, test, n_cuts, n_box)
+                n_box = _enter_edge(path, d, test, n_cuts, n_box)
             stop = n_splits - first + nodes.n_leaves[k] - 1
-            n_settled = _settle(way, n_box, n_settled, nodes.constant[k], stop)
+            n_settled = _settle(path, n_box, n_settled, nodes.constant[k], stop)
             if nodes.constant[k]:
                 above = _with_room(above, n_above_listed + n_above)
                 box = _with_room(box, n_box_listed + n_box)
-                _write_leaf(way, n_above, n_box, n_above_listed, n_box_listed, above, box)
+                _write_leaf(path, n_above, n_box, n_above_listed, n_box_listed, above, box)
                 n_above_listed, n_box_listed = n_above_listed + n_above, n_box_listed + n_box
                 listed.leaf_node[n_listed] = nodes.leaf[k]
                 n_listed += 1
@@ -260,78 +260,78 @@ def _list_trees(nodes, n_cuts, way, listed):
                 deepest = max(deepest, d)
                 continue
             if n_settled > before:
-                way.above[n_above, 0] = n_listed + nodes.n_leaves[k] - 1
-                way.above[n_above, 1] = n_settled
+                path.above[n_above, 0] = n_listed + nodes.n_leaves[k] - 1
+                path.above[n_above, 1] = n_settled
                 n_above += 1
-            way.so_far[d, 0], way.so_far[d, 1] = n_settled, n_above
+            path.so_far[d, 0], path.so_far[d, 1] = n_settled, n_above
             listed.node[n_splits] = k
-            way.next_split[nodes.feature[k]] = way.same_next[n_splits - first]
-            _wait(way, n_waiting, nodes.right[k], d + 1, n_splits, 1)
-            _wait(way, n_waiting + 1, nodes.left[k], d + 1, n_splits, 0)
+            path.next_split[nodes.feature[k]] = path.same_next[n_splits - first]
+            _push(path, n_waiting, nodes.right[k], d + 1, n_splits, 1)
+            _push(path, n_waiting + 1, nodes.left[k], d + 1, n_splits, 0)
             n_waiting, n_splits = n_waiting + 2, n_splits + 1
         for i in range(n_settled):
-            way.is_settled[way.settled[i]] = False
+            path.is_settled[path.settled[i]] = False
     listed.counts[0], listed.counts[1], listed.counts[2] = n_above_listed, n_box_listed, deepest
     return above, box
 
 
 @kernel(inner=True)
-def _wait(way, place, node, depth, split, is_right):
-    way.waiting[place, 0], way.waiting[place, 1] = node, depth
-    way.waiting[place, 2], way.waiting[place, 3] = split, is_right
+def _push(path, place, node, depth, split, is_right):
+    path.waiting[place, 0], path.waiting[place, 1] = node, depth
+    path.waiting[place, 2], path.waiting[place, 3] = split, is_right
 
 
 @kernel(inner=True)
-def _leave_edge(way, depth):
-    """Restore the cuts of the feature of an edge; 1 if it is not in the box any more, else 0."""
-    j = way.edges[depth, 0]
-    way.low[j], way.high[j] = way.edges[depth, 1], way.edges[depth, 2]
-    return way.edges[depth, 3]
+def _leave_edge(path, depth):
+    """Restore the cuts of the feature of an edge; return 1 if it left the box, else 0."""
+    j = path.edges[depth, 0]
+    path.low[j], path.high[j] = path.edges[depth, 1], path.edges[depth, 2]
+    return path.edges[depth, 3]
 
 
 @kernel(inner=True)
-def _enter_edge(way, d, test, n_cuts, n_box):
-    """Narrow the side of the feature of an edge; the number of sides of the box."""
+def _enter_edge(path, d, test, n_cuts, n_box):
+    """Narrow the side of the feature of an edge; return the number of sides of the box."""
     j, cut, is_right = test
     is_new = True
     for i in range(n_box):
-        is_new &= way.box[i] != j
+        is_new &= path.box[i] != j
     if is_new:
-        way.box[n_box], way.low[j], way.high[j] = j, -1, n_cuts + 1
-    way.edges[d, 0], way.edges[d, 1] = j, way.low[j]
-    way.edges[d, 2], way.edges[d, 3] = way.high[j], is_new
+        path.box[n_box], path.low[j], path.high[j] = j, -1, n_cuts + 1
+    path.edges[d, 0], path.edges[d, 1] = j, path.low[j]
+    path.edges[d, 2], path.edges[d, 3] = path.high[j], is_new
     if is_right:
-        way.low[j] = max(way.low[j], cut)
+        path.low[j] = max(path.low[j], cut)
     else:
-        way.high[j] = min(way.high[j], cut)
-    way.high[j] = max(way.low[j], way.high[j])  # an empty side is from a cut to itself
+        path.high[j] = min(path.high[j], cut)
+    path.high[j] = max(path.low[j], path.high[j])  # an empty side is from a cut to itself
     return n_box + is_new
 
 
 @kernel(inner=True)
-def _settle(way, n_box, n_settled, is_leaf, stop):
-    """List the features that are not split before split `stop`; how many are settled."""
+def _settle(path, n_box, n_settled, is_leaf, stop):
+    """List the features that are not split before split `stop`; return how many are settled."""
     for i in range(n_box):
-        j = way.box[i]
-        if not way.is_settled[j] and (is_leaf or way.next_split[j] >= stop):
-            way.is_settled[j], way.settled[n_settled], way.turn[j] = True, j, n_settled
+        j = path.box[i]
+        if not path.is_settled[j] and (is_leaf or path.next_split[j] >= stop):
+            path.is_settled[j], path.settled[n_settled], path.turn[j] = True, j, n_settled
             n_settled += 1
     return n_settled
 
 
 @kernel(inner=True)
-def _write_leaf(way, n_above, n_box, first_above, first_side, above, box):
+def _write_leaf(path, n_above, n_box, first_above, first_side, above, box):
     for i in range(n_above):
-        above[first_above + i, 0], above[first_above + i, 1] = way.above[i, 0], way.above[i, 1]
+        above[first_above + i, 0], above[first_above + i, 1] = path.above[i, 0], path.above[i, 1]
     for i in range(n_box):
-        j, at = way.settled[i], first_side + i
-        box[at, 0], box[at, 1], box[at, 2] = j, way.low[j], way.high[j]
-        box[at, 3] = way.turn[way.box[i]]
+        j, at = path.settled[i], first_side + i
+        box[at, 0], box[at, 1], box[at, 2] = j, path.low[j], path.high[j]
+        box[at, 3] = path.turn[path.box[i]]
 
 
 @kernel(inner=True)
 def _with_room(table, n):
-    """The table, or a copy of twice its length if it has less than n rows."""
+    """Return the table, or a copy of twice its length if it has less than n rows."""
     if n <= len(table):
         return table
     larger = np.empty((2 * n, table.shape[1]), np.int64)
@@ -342,9 +342,9 @@ def _with_room(table, n):
 
 
 @kernel(inner=True)
-def _number_splits(nodes, root, way):
+def _number_splits(nodes, root, path):
     """Write the next split of the feature of each split, and the first split of each feature."""
-    waiting, next_split, same_next = way.waiting, way.next_split, way.same_next
+    waiting, next_split, same_next = path.waiting, path.next_split, path.same_next
     none = np.int64(1) << 62  # where there is none: above all numbers
     n, n_waiting = 0, 1
     waiting[0, 0] = root
@@ -365,7 +365,7 @@ def _number_splits(nodes, root, way):
 
 
 def _cuts(forest, splits):
-    """Cuts by feature and threshold, and the cut of every node."""
+    """Return cuts by feature and threshold, and the cut of every node."""
     feature, threshold = forest.feature[splits], forest.threshold[splits]
     order = np.lexsort((threshold, feature))
     feature, threshold = feature[order], threshold[order]
@@ -383,7 +383,7 @@ def _cuts(forest, splits):
 
 
 def _sides(feature, low, high, n_cuts, n_features):
-    """The distinct sides by feature, the first of each feature, and the number of each side."""
+    """Return the distinct sides by feature, the first of each feature, and each side's number."""
     order = np.lexsort((high, low, feature))
     given = np.stack([feature, low, high])[:, order]
     is_new = np.ones(len(order), np.bool_)

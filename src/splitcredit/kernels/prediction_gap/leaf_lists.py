@@ -1,4 +1,4 @@
-"""The lists that the exact prediction gap is made from: leaves that x' can reach, and factors.
+"""List what the exact prediction gap is made from: leaves that x' can reach, and factors.
 
 A pair of a row and a set of features has lists of its own, made in the working memory of a thread.
 Which leaves can be reached, on which side of x a side lies and whether a feature is perturbed is
@@ -71,7 +71,7 @@ class Work(NamedTuple):
 
 @kernel(inner=True)
 def workspace(forest, n_features):
-    """Working memory for the trees of a `GapForest`."""
+    """Allocate working memory for the trees of a `GapForest`."""
     # Rows of a multiple of 4096 bytes would have to share a few places of the first cache.
     depth = forest.depth
     n_leaves, n_trees, n_sides = len(forest.leaves), len(forest.trees), len(forest.sides)
@@ -112,7 +112,7 @@ def _limits(sides, lowered):
 
 @kernel(inner=True)
 def begin_row(work):
-    """Forget what was known of the row before."""
+    """Forget what was stored for the row before."""
     for t in range(len(work.located)):
         work.located[t] = False
     for j in range(len(work.mass_below)):
@@ -121,7 +121,7 @@ def begin_row(work):
 
 @kernel(inner=True)
 def take_features(forest, x, tails, chosen, work):
-    """Prepare the chosen features and their sides; whether `find_leaves` looks at all leaves."""
+    """Prepare the chosen features and their sides; return whether to look at all leaves."""
     sides, first, lowered = forest.sides, forest.first, forest.cuts.lowered
     slot, mass_below = work.slot, work.mass_below
     used, n_chosen, missing = 0, 0, False
@@ -147,7 +147,7 @@ def take_features(forest, x, tails, chosen, work):
 
 @kernel(inner=True)
 def _mass_below(lowered, low, high, x, tails):
-    """The probability mass below x of a feature: any number between the two tails next to x."""
+    """Return the probability mass below x of a feature: a number between the tails next to x."""
     first, last = low, high
     while low < high:
         half = (low + high) >> 1

@@ -1,4 +1,4 @@
-"""Tail probabilities of normal noise at the cuts of a forest.
+"""Compute tail probabilities of normal noise at the cuts of a forest.
 
 The distribution function is that of the Cephes library (Moshier 1989), which `scipy.special.ndtr`
 is as well: the same rational functions and the same order of operations, so that both give the same
@@ -83,7 +83,7 @@ U0, U1, U2, U3, U4 = (
 
 
 def normal_tails(cuts, X, wanted, scales, deviation) -> np.ndarray:
-    """The tails of normal noise at each cut, float64 (n_samples, n_cuts + 2), 0 at infinity."""
+    """Compute the tails of normal noise at each cut, (n_samples, n_cuts + 2), 0 at infinity."""
     out = np.zeros((len(X), len(cuts.lowered)))
     arrays = as_readonly(X, wanted, scales, cuts.first, cuts.threshold, cuts.lowered)
     _tails(n_blocks(len(X), ROWS), *arrays, float(deviation), out)
@@ -116,7 +116,7 @@ def _tails(first_block, last_block, X, wanted, scales, first, threshold, lowered
 
 @kernel(inner=True)
 def _below(t, powers, n):
-    """Put P(Z < t) of standard normal noise in the place of each of the first n numbers."""
+    """Replace each of the first n numbers by P(Z < t) of standard normal noise."""
     for i in range(n):
         x = abs(t[i] * HALF_ROOT)
         power = -x * x

@@ -1,4 +1,4 @@
-"""The leaves that x' can reach; `leaf_lists` says why loops write first and then count."""
+"""Find the leaves that x' can reach; `leaf_lists` says why loops write first and then count."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ UNSEEN = 2.0**-60
 
 @kernel(inner=True)
 def _goes_left(split, value):
-    """Where a value goes; NaN goes where the model sends it."""
+    """Return whether a value goes left; NaN goes where the model sends it."""
     return (value <= split.threshold) | ((value != value) & split.missing_left)
 
 
 @kernel(inner=True)
 def _child(split, left):
-    """The left or the right child, without a jump."""
+    """Return the left or the right child, without a jump."""
     return np.uint64(split.right) + np.uint64(left) * (
         np.uint64(split.left) - np.uint64(split.right)
     )
@@ -31,7 +31,7 @@ def _child(split, left):
 
 @kernel(inner=True)
 def _row_value(splits, leaves, k, x):
-    """Value of the leaf of x below a node."""
+    """Return the value of the leaf of x below a node."""
     n_splits = np.uint64(len(splits))
     while k < n_splits:
         split = splits[k]
@@ -41,7 +41,7 @@ def _row_value(splits, leaves, k, x):
 
 @kernel(inner=True)
 def find_leaves(forest, x, tails, chosen, all_leaves, work):
-    """List the leaves that x' can reach with another value than the leaf of x, in one of two ways.
+    """List the leaves that x' can reach and whose value differs from x's, in one of two ways.
 
     Returns how many they are, and the sums over trees of the mean squares and the largest |g|.
     """

@@ -1,4 +1,4 @@
-"""Trees as functions of some features only, for one row, and their values on many samples.
+"""Restrict trees to some features for one row, and evaluate them on many samples.
 
 Splits on other features are decided by the row, and so are those that no sample crosses; trees
 that become constant are left out. What remains is evaluated on a block of samples at a time, a tree
@@ -57,7 +57,7 @@ class Restricted(NamedTuple):
 
 
 def nodes_of(forest, output) -> Nodes:
-    """Nodes of a forest, with the values of one output, given by its index."""
+    """Return the nodes of a forest, with the values of one output, given by its index."""
     missing_left = forest.missing_left
     if missing_left is None:
         missing_left = readonly(np.zeros(forest.n_nodes, np.bool_))
@@ -73,7 +73,7 @@ def nodes_of(forest, output) -> Nodes:
 
 @kernel(inner=True)
 def space(nodes):
-    """Space for `restrict`."""
+    """Allocate space for `restrict`."""
     n_nodes, n_trees = len(nodes.feature), len(nodes.offsets) - 1
     return Restricted(
         np.empty(n_nodes, np.int32),
@@ -88,7 +88,7 @@ def space(nodes):
 
 @kernel(inner=True)
 def restrict(nodes, X, row, columns, low, high, trees):
-    """Restrict all trees to some features and ranges; the number of those that are not constant.
+    """Restrict all trees to some features and ranges; return how many are not constant.
 
     `columns` numbers the features that are left, -1 for the others, whose splits the row decides.
     The values of the former are from `low` to `high`, between which the row's own lies.
@@ -119,7 +119,7 @@ def restrict(nodes, X, row, columns, low, high, trees):
 
 @kernel(inner=True)
 def _restrict_nodes(nodes, X, row, columns, low, high, leaf, node, height):
-    """All nodes, children first."""
+    """Restrict all nodes, children first."""
     feature, left, right, threshold, missing_left, value, _ = nodes
     for k in range(len(feature) - 1, -1, -1):
         node[k] = leaf[k] = k
@@ -142,7 +142,7 @@ def _restrict_nodes(nodes, X, row, columns, low, high, leaf, node, height):
 
 @kernel(inner=True)
 def tested_features(nodes, n_features, trees, n_trees):
-    """Whether each feature is tested in the restricted trees: bool (n_features,)."""
+    """Return whether each feature is tested in the restricted trees: bool (n_features,)."""
     feature, left, right = nodes.feature, nodes.left, nodes.right
     node, height, steps = trees.node, trees.height, trees.steps
     tested = np.zeros(n_features, np.bool_)
@@ -159,7 +159,7 @@ def tested_features(nodes, n_features, trees, n_trees):
 
 @kernel(inner=True)
 def _fill(nodes, columns, trees, t, top, start, levels):
-    """Write a tree as a full one of that height; below a leaf, its splits part nothing."""
+    """Write a tree as a full one of that height; below a leaf, its splits separate nothing."""
     feature, left, right, threshold, _, value, _ = nodes
     node, height = trees.node, trees.height
     to_column, to_threshold, to_value = trees.column, trees.threshold, trees.value
@@ -226,7 +226,7 @@ def _add_2(column, threshold, value, center, t, x, n, gap):
 
 @kernel(inner=True)
 def _put_3(column, threshold, value, t, s, x, n, out):
-    """Values of a unit of height 3 that starts at place s."""
+    """Write the values of a unit of height 3 that starts at place s."""
     c1, c2, c3, c4 = column[t, s + 1], column[t, s + 2], column[t, s + 3], column[t, s + 4]
     c5, c6, c7 = column[t, s + 5], column[t, s + 6], column[t, s + 7]
     t1, t2, t3 = threshold[t, s + 1], threshold[t, s + 2], threshold[t, s + 3]
@@ -251,7 +251,7 @@ def _add(center, t, values, n, gap):
 
 @kernel(inline=True)
 def _add_choice(column, threshold, center, t, x, n, left, right, gap):
-    """Add what the split at place 0 chooses of two units."""
+    """Add, of two units, the one that the split at place 0 chooses."""
     c, cut, middle = column[t, 0], threshold[t, 0], center[t]
     for i in range(n):
         a, b = left[i], right[i]

@@ -1,4 +1,4 @@
-"""Prediction gaps by sampling: means of ``(f(x) - f(x'))^2`` or ``|f(x) - f(x')|`` over noise.
+"""Estimate prediction gaps: means of ``(f(x) - f(x'))^2`` or ``|f(x) - f(x')|`` over samples.
 
 The trees are restricted first (`restricted_trees`) to the features of a pair and to the range that
 their samples reach. Only features that the restricted trees test are perturbed. The base and all
@@ -33,7 +33,7 @@ PARTIAL_SUMS = 8
 def sampled_gaps(
     forest, output, X, perturbed, scale, pool, streams, counts, *, absolute=False
 ) -> np.ndarray:
-    """Means of the squared or absolute gap over the first samples, float64 (n_pairs, n_counts)."""
+    """Average squared or absolute gaps over the first samples, float64 (n_pairs, n_counts)."""
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.
     order = np.argsort(streams, kind="stable")
@@ -48,7 +48,7 @@ def sampled_gaps(
 
 
 class Pairs(NamedTuple):
-    """Rows, what is perturbed in each, the stream of its noise, and the order to take them in."""
+    """Rows, the features perturbed in each, the stream of its noise, and the order of the work."""
 
     X: np.ndarray
     perturbed: np.ndarray
@@ -57,7 +57,7 @@ class Pairs(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """What the noise of each feature is multiplied by, the noise, and its ends in each stream."""
+    """The scale of each feature, the noise, and its smallest and largest values by stream."""
 
     scale: np.ndarray
     pool: np.ndarray
@@ -67,7 +67,7 @@ class Noise(NamedTuple):
 
 @kernel(parallel=True)
 def _means(first, last, nodes, pairs, noise, counts, absolute, out):
-    """Fill `out`; each pair is one thread's."""
+    """Fill `out`; a pair belongs to one thread."""
     for at in range(first, last):
         _pair_means(nodes, pairs, pairs.order[at], noise, counts, absolute, out)
 
@@ -108,7 +108,7 @@ def _pair_means(nodes, pairs, pair, noise, counts, absolute, out):
 
 @kernel(inner=True)
 def _widen(x, scale, ends, column, j, low, high):
-    """Least and largest of x and its samples; NaN, which decides no split, if the noise has it."""
+    """Return the least and largest of x and its samples; NaN, which decides no split, if drawn."""
     center, scale = np.float64(x), np.float64(scale)
     low[j], high[j] = center + scale * ends[0][column], center + scale * ends[1][column]
     if low[j] > x:
@@ -119,7 +119,7 @@ def _widen(x, scale, ends, column, j, low, high):
 
 @kernel(inner=True)
 def _perturb(x, scale, pool, stream, column, first, n, out):
-    """Samples of one feature, in the type in which the forest compares."""
+    """Draw samples of one feature, in the type in which the forest compares."""
     center, scale, start = np.float64(x), np.float64(scale), np.uint64(first)
     for i in range(np.uint64(n)):
         out[column, i] = center + scale * pool[stream, column, start + i]
@@ -127,7 +127,7 @@ def _perturb(x, scale, pool, stream, column, first, n, out):
 
 @kernel(inner=True)
 def _sum(gap, n, absolute):
-    """Sum of squares or absolute values of the first n, by `PARTIAL_SUMS` sums."""
+    """Sum squares or absolute values of the first n, by `PARTIAL_SUMS` sums."""
     partial, whole = np.zeros(PARTIAL_SUMS), n - n % PARTIAL_SUMS
     for i in range(0, whole, PARTIAL_SUMS):
         for p in range(PARTIAL_SUMS):

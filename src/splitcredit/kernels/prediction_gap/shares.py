@@ -1,4 +1,4 @@
-"""Shares of many leaves' intervals that the nodes of a tree cover, and sums of their products."""
+"""Compute the shares of leaves' intervals that a node covers, and sums of their products."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDING = 2.0**-52
 
 @kernel(inner=True)
 def write_sides(begin, end, sides, x, tails, mass_below, work):
-    """Work out the kinds, the ends and the widths of the sides begin..end of one feature."""
+    """Write the kinds, the ends and the widths of the sides begin..end of one feature."""
     limits, kind, low, high = work.limits, work.kind, work.low, work.high
     width, inverse = work.width, work.inverse
     mass_above = 1.0 - mass_below
@@ -80,7 +80,7 @@ def fill_table(leaves, box, work, begin, end):
 
 @kernel(inner=True)
 def _write_untested(table, slot, n, mass_below):
-    """Write the interval of leaves that do not test the feature: all of it."""
+    """Write the interval of leaves that do not test the feature: all values."""
     for v in range(n):
         table[slot, LOWER, v] = 0.0
         table[slot, LOWER + 1, v] = mass_below
@@ -91,7 +91,7 @@ def _write_untested(table, slot, n, mass_below):
 
 @kernel(inner=True)
 def add_trees(work, begin, end):
-    """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
+    """Sum E[g(x') | x' in v] over the trees before v's, for the active leaves begin..end.
 
     The results are in row `expected_row` of the sums. At a step, share * number * row `source` is
     added to row `into`, or stands there alone if the sum is fresh.
@@ -172,19 +172,19 @@ def add_trees(work, begin, end):
 
 @kernel(inner=True)
 def expected_row(sums):
-    """Row of the sums that has the results of `add_trees`."""
+    """Return the row of the sums that has the results of `add_trees`."""
     return len(sums) - 4
 
 
 @kernel(inner=True)
 def whole_lanes(n):
-    """The next multiple of `LANES`."""
+    """Return the next multiple of `LANES`."""
     return (n + LANES - 1) // LANES * LANES
 
 
 @kernel(inner=True)
 def _rest(bottom, top, low):
-    """What of the interval from bottom to top lies above low."""
+    """Return how much of the interval from bottom to top lies above low."""
     return _positive(top - _larger(bottom, low))
 
 

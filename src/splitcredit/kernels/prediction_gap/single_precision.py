@@ -1,6 +1,6 @@
-"""PG^2 in single precision, as the program of gajewski2025 works it out.
+"""Compute PG^2 in single precision, as the program of gajewski2025 does.
 
-It is less accurate than `exact`, whose sums have no part that cancels: here the gap is::
+This is less accurate than `exact`, whose sums have no part that cancels: here the gap is::
 
     c^2 + sum_u P(u) g_u (sum_t E[g_t | u] - 2 c),
 
@@ -54,7 +54,7 @@ class SingleForest(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Working memory of one thread: what is listed of the outer and of the inner tree."""
+    """Working memory of one thread: lists for the outer and for the inner tree."""
 
     outer: np.ndarray  # VISIT
     inner: np.ndarray
@@ -68,7 +68,7 @@ VISIT = np.dtype([("node", "i4"), ("parent", "i4"), ("weight", "f4"), ("sum", "f
 
 @cached_per_forest
 def single_forest(forest, output: int) -> SingleForest:
-    """The trees of one output, kept as long as the forest lives."""
+    """Return the trees of one output, cached with the forest."""
     nodes = np.zeros(forest.n_nodes, NODE)
     for name in ("threshold", "feature", "left", "right"):
         nodes[name] = getattr(forest, name)
@@ -97,7 +97,7 @@ def single_forest(forest, output: int) -> SingleForest:
 
 
 def greedy(trees, X, scales, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rankings by the largest gap in single precision; equal is what is equal as float32.
+    """Rank by the largest gap in single precision; gaps tie if they are equal as float32.
 
     Row k of `order` has the features in the order in which equal ones are taken in place k. Returns
     rankings, gaps, and whether there was a tie, each (n_samples, n_ranked).
@@ -151,7 +151,7 @@ def _workspace(n_nodes, n_features):
 
 @kernel(inner=True)
 def _probabilities(nodes, x, scales, below):
-    """Probability that the perturbed value of each split goes left, as float32."""
+    """Return the probability that each split sends the perturbed value left, as float32."""
     for k in range(len(nodes)):
         j = nodes[k].feature
         if j >= 0:
@@ -162,7 +162,7 @@ def _probabilities(nodes, x, scales, below):
 
 @kernel(inner=True)
 def _center(nodes, roots, base, x):
-    """The prediction less its base, as it is left when the base is added and taken off."""
+    """Return the prediction less its base, rounded as if the base is added and taken off."""
     total = ZERO
     for t in range(len(roots)):
         k = roots[t]
@@ -238,7 +238,7 @@ def _list_nodes(nodes, root, x, below, chosen, box, visits, waiting):
 
 @kernel(inner=True)
 def _weighted(visits, n):
-    """Mean of the leaves' sums that are listed, from the leaves up."""
+    """Average the listed leaves' sums, from the leaves up."""
     for i in range(n - 1, 0, -1):
         parent, product = visits[i].parent, np.float32(visits[i].weight * visits[i].sum)
         visits[parent].sum = np.float32(visits[parent].sum + product)

@@ -1,4 +1,4 @@
-"""Readers: kernels that read what libraries write of their models.
+"""Read model files of other libraries by compiled code.
 
 **The idea.** A model is converted from what its own library writes: a text by LightGBM, a document
 in UBJSON by XGBoost. In Python, to read it number by number or tree by tree takes as long as the

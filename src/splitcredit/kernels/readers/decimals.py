@@ -1,4 +1,4 @@
-"""Decimal numbers of a text as float64: the nearest ones, as Python's ``float`` gives them.
+"""Read decimal numbers of a text as float64: the nearest ones, as Python's ``float`` does.
 
 The digits of a number are a whole number w, and the number is w times a power of ten. Both are held
 as sums of two float64, so their product is known to some thirty digits. It is rounded to the
@@ -33,7 +33,7 @@ INFINITY = np.frombuffer(b"inf", np.uint8)
 
 @cache
 def powers() -> np.ndarray:
-    """The powers of ten from `LOWEST` to `HIGHEST` in two parts each, float64 (n_powers, 2)."""
+    """Return the powers of ten from `LOWEST` to `HIGHEST` in two parts, float64 (n_powers, 2)."""
     parts = []
     for exponent in range(LOWEST, HIGHEST + 1):
         exact = Fraction(10) ** exponent
@@ -44,7 +44,7 @@ def powers() -> np.ndarray:
 
 
 def read(text, begins, ends, places, lengths, out) -> np.ndarray:
-    """Read lists of numbers into an array; how many numbers each list has, int64 (n_lists,)."""
+    """Read lists of numbers into an array; return their lengths, int64 (n_lists,)."""
     counts, is_read = np.zeros(len(begins), np.int64), np.ones(len(begins), np.bool_)
     _read(text, begins, ends, places, lengths, powers(), counts, is_read, out)
     for i in np.flatnonzero(~is_read).tolist():
@@ -77,7 +77,7 @@ def _read(text, begins, ends, places, lengths, powers, counts, is_read, out):
 
 @kernel(inner=True)
 def _number(text, k, stop, powers):
-    """The number that begins at character k, where it ends, and whether it could be read."""
+    """Read the number at character k; return it, where it ends, and whether it could be read."""
     one = np.uint64(1)
     negative = text[k] == MINUS
     if negative or text[k] == PLUS:
@@ -122,7 +122,7 @@ def _number(text, k, stop, powers):
 
 @kernel(inner=True)
 def _is_infinity(text, k, stop):
-    """Whether the word from character k is ``inf``, at least three characters before the end."""
+    """Return whether the word at character k is ``inf``, at least 3 characters before the end."""
     same = k + np.uint64(3) == stop or text[k + np.uint64(3)] == BLANK
     for i in range(3):
         same = same and text[k + np.uint64(i)] == INFINITY[i]
@@ -131,7 +131,7 @@ def _is_infinity(text, k, stop):
 
 @kernel(inner=True)
 def _times_power(digits, power, rest):
-    """Digits times a power of ten that has two parts, and whether it is surely the nearest."""
+    """Multiply digits by a power of ten in two parts; return whether it is surely the nearest."""
     whole = np.float64(digits)
     # What rounding took of a number of 64 bits: it has ten bits, and a sign.
     lost = np.float64(np.int64(digits - np.uint64(whole)))

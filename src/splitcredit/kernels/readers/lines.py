@@ -1,4 +1,4 @@
-"""Lines ``key=content`` of the trees in LightGBM's text."""
+"""Find lines ``key=content`` of the trees in LightGBM's text."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ END, EQUALS = ord("\n"), ord("=")
 
 
 def find(text, keys) -> tuple[np.ndarray, np.ndarray]:
-    """Where the contents of some keys begin and end.
+    """Find where the contents of some keys begin and end.
 
     Returns both as int64 (n_keys, n_trees), -1 where a tree lacks the key. ``Tree=`` begins a tree.
     """
     names = [FIRST_KEY, *(key.encode() for key in keys)]
-    # One character is counted in a tenth of the time of a word.
+    # Counting one character takes a tenth of the time of counting a word.
     most = text.count(FIRST_KEY[:1])
     begins, ends = np.full((2, len(names), most), -1)
     n_trees = _find(np.frombuffer(text, np.uint8), *table_of(names), begins, ends)
@@ -42,7 +42,7 @@ def _find(text, keys, lengths, begins, ends):
 
 @kernel(inner=True)
 def _key(text, start, n, keys, lengths):
-    """Number of the key with which a line begins, or -1."""
+    """Return the number of the key with which a line begins, or -1."""
     for key in range(len(keys)):
         equals = start + np.uint64(lengths[key])
         if equals < n and text[equals] == EQUALS:
@@ -55,7 +55,7 @@ def _key(text, start, n, keys, lengths):
 
 
 def table_of(names) -> tuple[np.ndarray, np.ndarray]:
-    """Characters of some names, uint8 (n_names, most), zeros behind them, and their lengths."""
+    """Return the characters of names, uint8 (n_names, most), padded by zeros, and the lengths."""
     lengths = np.array([len(name) for name in names], np.int64)
     characters = np.zeros((len(names), max(lengths, default=0)), np.uint8)
     for row, name in zip(characters, names, strict=True):

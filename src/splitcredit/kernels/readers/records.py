@@ -1,4 +1,4 @@
-"""Objects of one form in UBJSON: where each has the arrays, texts and numbers of its keys.
+"""Find the arrays, texts and numbers of UBJSON objects that have the same keys.
 
 ``formats/_ubjson.py`` says which part of the format XGBoost writes. An object with an array whose
 numbers have no common type, or with anything else that is not read here, is left to that file.
@@ -24,7 +24,7 @@ HEAD_OF_ARRAY, HEAD_OF_TEXT, HEAD_OF_KEY = len("[$l#L") + 8, len("SL") + 8, len(
 
 
 class Places(NamedTuple):
-    """Where objects and what they have for some keys stand in a document."""
+    """Places of objects, and of the values of some keys, in a document."""
 
     starts: np.ndarray  # int64 (n_objects,): where each object begins
     # int64 (n_keys, n_objects): where numbers of an array, or a text, begin, and how many there are
@@ -35,12 +35,12 @@ class Places(NamedTuple):
     markers: np.ndarray
 
     def of(self, objects: slice) -> Places:
-        """The places of some objects."""
+        """Select the places of some objects."""
         return Places(*(array[..., objects] for array in self))
 
 
 def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
-    """Find what objects that follow each other have for some keys.
+    """Find the values of some keys in objects that follow each other.
 
     Returns the places, and where the last object ends. The places are None if an object lacks a
     key, has an array of another type than the first object, or is not read here.
@@ -59,7 +59,7 @@ def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
 
 
 def joined(content, begins, sizes) -> np.ndarray:
-    """Parts of a document, one after the other, uint8 (n,)."""
+    """Join parts of a document, one after the other, uint8 (n,)."""
     out = np.empty(sizes.sum(), np.uint8)
     _join(readonly(np.frombuffer(content, np.uint8)), begins, sizes, out)
     return out
@@ -67,7 +67,7 @@ def joined(content, begins, sizes) -> np.ndarray:
 
 @kernel()
 def _find(document, at, keys, key_lengths, widths, starts, begins, lengths, markers):
-    """Write where the objects and their parts stand; where the last one ends, or -1."""
+    """Write the places of the objects and their parts; return the end of the last one, or -1."""
     end = len(document)
     for i in range(len(starts)):
         if at >= end or document[at] != OPEN:
@@ -97,7 +97,7 @@ def _find(document, at, keys, key_lengths, widths, starts, begins, lengths, mark
 
 @kernel(inner=True)
 def _key(document, at, keys, key_lengths, likely):
-    """Number of a key, or -1, and where its value begins; -1 if it is no key."""
+    """Return the number of a key, or -1, and where its value begins; -1 if it is no key."""
     end = len(document)
     if document[at] != LENGTH or at + HEAD_OF_KEY > end:
         return -1, -1
@@ -105,7 +105,7 @@ def _key(document, at, keys, key_lengths, likely):
     begin = at + HEAD_OF_KEY
     if length < 0 or length > end or begin + length >= end:
         return -1, -1
-    # Keys of most objects come in the order of those of the first.
+    # Most objects have their keys in the order of the first object's.
     for k in range(len(keys)):
         key = likely + k
         if key >= len(keys):
@@ -121,7 +121,7 @@ def _key(document, at, keys, key_lengths, likely):
 
 @kernel(inner=True)
 def _value(document, at, widths):
-    """Where a value begins, how many parts of how many bytes (-1: not read here), and its type."""
+    """Return where a value begins, its parts and their bytes (-1: not read here), and its type."""
     end, marker = len(document), document[at]
     if marker == ARRAY and at + HEAD_OF_ARRAY <= end:
         kind = document[at + 2]
@@ -139,7 +139,7 @@ def _value(document, at, widths):
 
 @kernel(inner=True)
 def _number_at(document, at):
-    """The number of 64 bits, the highest first."""
+    """Read the number of 64 bits, the highest byte first."""
     number, place = np.uint64(0), np.uint64(at)
     for i in range(np.uint64(8)):
         number = (number << np.uint64(8)) | np.uint64(document[place + i])

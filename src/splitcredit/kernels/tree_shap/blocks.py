@@ -66,7 +66,7 @@ AT, DONE, STACK, BASE = 0, 1, 2, 3
 
 
 class Space(NamedTuple):
-    """Where a traversal keeps its numbers, for one tree at a time."""
+    """Buffers of a traversal, for one tree at a time."""
 
     frames: np.ndarray  # float64 (depths, threes, 3 * STRIDE): A of three points
     sums: np.ndarray  # float64 (2, places, threes, 3 * STRIDE): Q, on two stacks
@@ -83,7 +83,7 @@ class Space(NamedTuple):
 
 
 class Quadrature(NamedTuple):
-    """A layout with what its trees need of space, threes of points, and their rules."""
+    """A layout with the space that its trees need, threes of points, and their rules."""
 
     layout: TreeLayout
     # most depths, threes of points and places of a tree, for `workspace`
@@ -105,13 +105,13 @@ def attribute(forest, outputs, X, rows, out) -> None:
 
 
 def _block_size(n_rows):
-    """Rows of a block: as many as there are lanes, or fewer, so that all threads have work."""
+    """Return the rows of a block: one a lane, or fewer, so that all threads have work."""
     share = n_blocks(n_rows, numba.get_num_threads())
     return min(LANES, max(1, n_blocks(share, WIDTH)) * WIDTH)
 
 
 def quadratures(forest, outputs):
-    """What `quadrature` gives for each layout of the forest."""
+    """Yield the quadrature of each layout of the forest."""
 
     def make():
         return map(quadrature, make_layouts(forest, outputs))
@@ -120,7 +120,7 @@ def quadratures(forest, outputs):
 
 
 def quadrature(layout) -> Quadrature:
-    """The quadrature of the trees of a layout."""
+    """Return the quadrature of the trees of a layout."""
     triples = (layout.n_features.astype(np.int64) + 2 * TRIPLE - 1) // (2 * TRIPLE)
     most = int(triples.max())
     extents = int(layout.depths.max()) + 2, most, int(layout.places.max())
@@ -129,7 +129,7 @@ def quadrature(layout) -> Quadrature:
 
 @lru_cache(maxsize=8)
 def gauss_legendre(most):
-    """The rules on [0, 1] with 0, 3, 6 ... points, one a row: points and weights."""
+    """Return the rules on [0, 1] with 0, 3, 6 ... points, one a row: points and weights."""
     points = np.zeros((most + 1, max(most * TRIPLE, 1)))
     weights = np.zeros_like(points)
     for rule in range(1, most + 1):
@@ -142,7 +142,7 @@ def gauss_legendre(most):
 
 @kernel(parallel=True)
 def _blocks(first, last, of_trees, X, rows, size, n_outputs, begun, out):
-    """Take every block of rows through every tree; one block is one thread's."""
+    """Take every block of rows through every tree; a block belongs to one thread."""
     layout, extents, triples, points, weights = of_trees
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     space = workspace(extents)
@@ -162,13 +162,13 @@ def _blocks(first, last, of_trees, X, rows, size, n_outputs, begun, out):
 
 @kernel(inner=True)
 def padded(lanes):
-    """Lanes for so many rows: whole vectors, as a lane beside them takes as long as a vector."""
+    """Return the lanes for so many rows: complete vectors, as a part of one costs as much."""
     return (lanes + WIDTH - 1) // WIDTH * WIDTH
 
 
 @kernel(inner=True)
 def workspace(extents):
-    """Room for trees of these depths, threes of points and places; see `Space`."""
+    """Allocate buffers for trees of these depths, threes of points and places; see `Space`."""
     deepest, most, held = extents
     return Space(
         np.empty((deepest, most, TRIPLE * STRIDE)),

@@ -33,7 +33,7 @@ FEW_ROWS = 3
 
 
 def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
-    """Path-dependent TreeSHAP for all outputs, float64 (n_samples, n_features, len(outputs))."""
+    """Compute path-dependent TreeSHAP, float64 (n_samples, n_features, len(outputs))."""
     outputs = np.arange(forest.n_outputs) if outputs is None else np.asarray(outputs, np.int64)
     rows, shape = np.arange(len(X)), (len(X), forest.n_features, len(outputs))
     algorithm = chosen(forest, len(X), algorithm)
@@ -44,7 +44,7 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
 
 
 def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
-    """Path-dependent TreeSHAP for output ``output[i]`` of row i, (n_samples, n_features)."""
+    """Compute path-dependent TreeSHAP for one output of each row, ``output[i]`` of row i."""
     algorithm = chosen(forest, len(X), algorithm)
     if forest.n_outputs == 2 and outputs_add_up(forest):
         first = _attribute(forest, X, np.zeros(1, np.int64), np.arange(len(X)), algorithm)[:, :, 0]
@@ -57,7 +57,7 @@ def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
 
 
 def skip_dependent_output(forest, outputs, explain) -> np.ndarray:
-    """The attributions ``explain(outputs)``, (n_samples, n_features, len(outputs)).
+    """Call ``explain(outputs)`` without the last output where the others determine it.
 
     If these are all outputs and they add up to the same at every leaf, their attributions add up to
     0. Then the last output is not explained: it is minus the sum of the others.
@@ -77,14 +77,14 @@ def _with_dependent(most, out=None):
 
 @cached_per_forest
 def expected_value(forest) -> np.ndarray:
-    """Prediction when no feature is known: cover-weighted mean of the leaves, (n_outputs,)."""
+    """Return the prediction if no feature is known: cover-weighted mean, (n_outputs,)."""
     total = leaf_means.expectations(forest).sum(axis=0)
     return readonly(forest.base + (total / forest.n_trees if forest.aggregate == "mean" else total))
 
 
 @cached_per_forest
 def of_groups(forest, names, group_of):
-    """The forest with groups for its features; its nodes compare the columns that they compared."""
+    """Return the forest with groups as features; its nodes compare the same columns."""
     numbers = np.array([*group_of, -1], np.int32)  # leaves have feature -1
     grouped = copy(forest)
     changed = {"feature": readonly(numbers[forest.feature]), "column": columns(forest)}
@@ -107,7 +107,7 @@ def _attribute(forest, X, outputs, rows, algorithm, out=None):
 
 
 def chosen(forest, n_rows, algorithm="auto") -> str:
-    """The algorithm that costs least for so many rows, unless one is given."""
+    """Return the algorithm that costs least for so many rows, unless one is given."""
     if algorithm != "auto":
         return algorithm
     # "blocks" and "rows" give a row the same bytes. "tables" do not, so a call that takes its rows

@@ -1,4 +1,4 @@
-"""Tables over the outcomes of splits: how they lie in memory, and how rows look into them.
+"""Lay out tables over the outcomes of splits in memory, and look rows up in them.
 
 A tree is cut into groups of splits (`split_groups`). For every outcome of the splits of a group the
 tables hold what the group adds to the credits of some features (`outcome_tables`), or of pairs of
@@ -35,7 +35,7 @@ class Tables(NamedTuple):
 
 
 def add_from_tables(forest, key, make, X, rows, out) -> None:
-    """Add to `out`, which holds zeros, what the tables hold for the outcomes of each row."""
+    """Add what the tables hold for the outcomes of each row to `out`, which holds zeros."""
     flat = flattened(out)
     size = block_size(flat)
     for tables in cache.ARRAYS.items(forest, key, make):
@@ -43,24 +43,24 @@ def add_from_tables(forest, key, make, X, rows, out) -> None:
 
 
 def block_size(out) -> int:
-    """Rows of a block: as many as have their part of `out` in the caches, in whole vectors."""
+    """Return the rows of a block: as many as keep their part of `out` in the caches."""
     return max(FEWEST, min(MOST, IN_CACHE // max(out.shape[1], 1) // WIDTH * WIDTH))
 
 
 @cached_per_forest
 def cached_nodes(forest):
-    """`nodes_of` a forest: a look at its depth comes before, so those of deep ones are not kept."""
+    """Return the `nodes_of` a forest, cached; callers check first that it is not deep."""
     return nodes_of(forest)
 
 
 def splits_of(forest):
-    """Column, threshold and rule for NaN of every node."""
+    """Return column, threshold and rule for NaN of every node."""
     nodes = cached_nodes(forest)
     return nodes.column, nodes.threshold, nodes.missing_left
 
 
 def room_of(forest, value):
-    """Bound on the numbers in the tables up to each tree: a group for every leaf."""
+    """Bound the numbers in the tables up to each tree: a group for every leaf."""
     roots = forest.tree_offsets[:-1]
     leaves = np.add.reduceat(forest.feature < 0, roots, dtype=np.int64)
     varies = np.maximum.reduceat(value, roots) != np.minimum.reduceat(value, roots)
@@ -68,7 +68,7 @@ def room_of(forest, value):
 
 
 def chunks(forest, value, room, most):
-    """Groups of consecutive trees, a chunk at a time."""
+    """Yield groups of consecutive trees, a chunk at a time."""
     nodes, first = cached_nodes(forest), 0
     while first < forest.n_trees:
         before = room[first - 1] if first else 0
@@ -80,7 +80,7 @@ def chunks(forest, value, room, most):
 
 
 def credited(layout, counts):
-    """What each group is credited with, for the outputs that vary in it.
+    """List what each group is credited with, for the outputs that vary in it.
 
     Returns the first credit of each group, int64 (n_groups + 1,), and of each credit its group,
     which feature or set of the group it is of, and its output, int64 (n_credits,).
@@ -97,14 +97,14 @@ def credited(layout, counts):
 
 
 def empty_tables(first, n_splits):
-    """Where the tables of each group start, and room for all of them."""
+    """Return where the tables of each group start, and memory for all of them."""
     starts = np.concatenate([[0], np.cumsum(np.left_shift(np.diff(first), n_splits))])
     return starts, np.empty(starts[-1])
 
 
 @kernel(parallel=True)
 def look_up(first, last, forest, of_groups, X, rows, size, out):
-    """Add what the tables hold for the outcome of each row; one block is one thread's."""
+    """Add what the tables hold for the outcome of each row; a block belongs to one thread."""
     column, threshold, missing_left = forest
     splits, n_splits, tables, starts, first_credited, place = of_groups
     x = np.empty((X.shape[1], padded(min(size, len(out)))))

@@ -1,4 +1,4 @@
-"""The arithmetic of `blocks`: loops over the rows of a block, three points at a time.
+"""Do the arithmetic of `blocks`: loops over the rows of a block, three points at a time.
 
 Each frame holds A of three points, each for all lanes. In ``lane_data`` stand, for each depth, o
 below the edge into it, s, and o z (s - r). In ``shares`` stand, for each depth and point, 1 / h^2
@@ -11,7 +11,7 @@ from __future__ import annotations
 from splitcredit.kernels.compiled import kernel
 
 # Most rows in one block. A constant, as with it the compiler knows the distances between the arrays
-# of a frame. With fewer rows, what is done once a node weighs more; with more, nothing is gained.
+# of a frame. With fewer rows, the work once a node weighs more; with more, nothing is gained.
 LANES = 256
 # From the numbers of a point to those of the next: apart from those of others in the caches, where
 # arrays a power of two apart get into each other's way.
@@ -24,7 +24,7 @@ TRIPLE = 3
 
 @kernel(inner=True)
 def compute_shares(entry, points, n_triples, g):
-    """Shares q of rows that go to the first child and of those that do not; 1 / h^2."""
+    """Compute q of rows that go to the first child and of those that do not, and 1 / h^2."""
     k = g * TRIPLE
     t0, t1, t2 = points[n_triples, k], points[n_triples, k + 1], points[n_triples, k + 2]
     return _shares(entry.above == 0, entry.z, entry.ratio, t0, t1, t2)
@@ -32,7 +32,7 @@ def compute_shares(entry, points, n_triples, g):
 
 @kernel(inner=True)
 def _shares(new, z, ratio, t0, t1, t2):
-    """Shares and 1 / h^2 at three points; a function of numbers, which costs its callers little."""
+    """Return q and 1 / h^2 at three points; a function of numbers, which is cheap to call."""
     if new:  # then z = 1 and h = 1
         n0, n1, n2 = (1 - t0) * ratio, (1 - t1) * ratio, (1 - t2) * ratio
         return (t0 + n0, t1 + n1, t2 + n2), (n0, n1, n2), (1.0, 1.0, 1.0)
@@ -93,7 +93,7 @@ def fill_shares(entry, d, n_triples, points, shares):
 
 @kernel(inner=True)
 def evaluate_bottom(above, where, values, lane_data, sums, own):
-    """Q of a bottom node: values of rows that go first, of the others, and of those with o = 0."""
+    """Compute Q of a bottom node for rows that go first, the others, and those with o = 0."""
     (d, g, lanes), (stack, place), (high, low, outside) = where, own, values
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
@@ -106,7 +106,7 @@ def evaluate_bottom(above, where, values, lane_data, sums, own):
 
 @kernel(inner=True)
 def pass_weights(entry, where, is_first, shares, lane_data, frames, below):
-    """A of a child."""
+    """Compute A of a child."""
     d, g, lanes = where
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
@@ -126,7 +126,7 @@ def pass_weights(entry, where, is_first, shares, lane_data, frames, below):
 
 @kernel(inner=True)
 def add_child_weights(entry, where, is_first, frames, shares, lane_data, total):
-    """Sum over three points of A / h^2 of a child, from A and q of its parent at depth d."""
+    """Sum A / h^2 of a child over three points, from A and q of its parent at depth d."""
     d, g, lanes = where
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
@@ -149,7 +149,7 @@ def add_child_weights(entry, where, is_first, frames, shares, lane_data, total):
 
 @kernel(inner=True)
 def fill(n_triples, lanes, value, sums, own):
-    """Q where the output is constant."""
+    """Compute Q where the output is constant."""
     stack, place = own
     for g in range(n_triples):
         for lane in range(lanes):
@@ -160,7 +160,7 @@ def fill(n_triples, lanes, value, sums, own):
 
 @kernel(inner=True)
 def merge_both(entry, where, frames, shares, lane_data, sums, own, below, others, total):
-    """Q of a node in the place of that of its first child; sum of A / h^2 (Q_1 - Q_2)."""
+    """Replace Q of the first child by Q of the node; sum A / h^2 (Q_1 - Q_2)."""
     (d, g, lanes), (stack, place), (other, second) = where, own, others
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
@@ -186,7 +186,7 @@ def merge_both(entry, where, frames, shares, lane_data, sums, own, below, others
 
 @kernel(inner=True)
 def merge_first(entry, where, frames, shares, lane_data, sums, own, v, total):
-    """As `merge_both`, where Q of the second child is a constant."""
+    """Do the same as `merge_both`, where Q of the second child is a constant."""
     (d, g, lanes), (stack, place) = where, own
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
@@ -210,6 +210,6 @@ def merge_first(entry, where, frames, shares, lane_data, sums, own, v, total):
 
 @kernel(inner=True)
 def credit_feature(d, lanes, lane_data, total, factor, phi, to):
-    """phi_j += o z (s - r) times the sum over the points."""
+    """Add o z (s - r), times the sum over the points, to phi_j."""
     for lane in range(lanes):
         phi[to, lane] += lane_data[2, d, lane] * total[lane] * factor

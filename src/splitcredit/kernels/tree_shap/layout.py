@@ -1,4 +1,4 @@
-"""The inner nodes of trees, laid out in the order in which a traversal by quadrature meets them.
+"""Lay the inner nodes of trees out in the order in which a traversal meets them.
 
 The sums of a node are written over those of its first child (see `blocks`).
 """
@@ -12,7 +12,7 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import nodes_of
 
-# (node, output) pairs laid out at a time: bounds memory to some 40 MB whatever the forest.
+# (node, output) pairs laid out at a time: bounds memory to some 40 MB for any forest.
 CHUNK = 1 << 19
 
 # One inner node.
@@ -65,7 +65,7 @@ class TreeLayout(NamedTuple):
 
 
 class Below(NamedTuple):
-    """What lies below the nodes of a chunk, which are counted from the first of the chunk.
+    """Properties of the leaves below each node of a chunk; nodes count from its first.
 
     Where an output does not vary below a node, every leaf there has its value. So one leaf stands
     for all, and no value is copied.
@@ -81,7 +81,7 @@ class Below(NamedTuple):
 
 
 def make_layouts(forest, outputs):
-    """Layouts of the forest for some outputs, a chunk of trees each."""
+    """Yield layouts of the forest for some outputs, a chunk of trees each."""
     nodes, offsets, first = nodes_of(forest), forest.tree_offsets, 0
     while first < forest.n_trees:
         room = (offsets[first:] - offsets[first]) * len(outputs)
@@ -94,7 +94,7 @@ def make_layouts(forest, outputs):
 
 
 def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout:
-    """The layout of the trees between the first and the last of `offsets`, from tree `first` on."""
+    """Return the layout of the trees between two `offsets`, of which `first` is the first."""
     n_nodes, n_trees = offsets[-1] - offsets[0], len(offsets) - 1
     varies = np.empty((n_nodes, len(outputs)), np.bool_)
     below = Below(varies, *np.empty((2, n_nodes), np.int32), value, outputs)
@@ -142,7 +142,7 @@ def _find_varying(first, last, nodes, offsets, below, counts):
 
 @kernel(parallel=True)
 def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms, extents):
-    """Write entries and terms; most distinct features, depth and places of each tree."""
+    """Write entries and terms; return most distinct features, depth and places of each tree."""
     n_outputs, origin = len(below.outputs), offsets[0]
     # By output: its place among the terms of the second child; -1 for others, and between entries.
     place = np.full(n_outputs, -1)
@@ -170,7 +170,7 @@ def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms
 # In one piece: nearly every line reads or writes the state of the way down.
 @kernel(inner=True)
 def _write_entries(nodes, first_of, origin, n_varying, last, links, entries):
-    """Write the entries of one tree; most distinct features and most nodes on a path."""
+    """Write the entries of one tree; return its most distinct features and nodes on a path."""
     root, start, term = first_of
     size, cover, one, start_entry = len(links), nodes.cover, np.uint64(1), np.uint64(start)
     # Node, depth, parent entry, whether first child; with room for two that are not taken.
@@ -261,7 +261,7 @@ def _finish_single(entries, terms, start, below, links, places):
 
 @kernel(inner=True)
 def _write_terms(entries, terms, e, below, k, a, b, place):
-    """Terms of entry e of node k: the outputs of its first child a in their order, then others."""
+    """Write the terms of entry e of node k: outputs of its first child a in order, then others."""
     entry, varies = entries[e], below.varies
     start, n_terms, n_first, n, c = entry.terms, entry.n_terms, 0, 0, 0
     if entry.first >= 0:
@@ -290,7 +290,7 @@ def _write_terms(entries, terms, e, below, k, a, b, place):
 
 @kernel(inner=True)
 def _count_places(entries, e, start, places):
-    """Most sums held below an entry, on the stack that its sums go to and on the other one."""
+    """Count the most sums held below an entry, on the stack of its sums and on the other."""
     entry, row = entries[e], e - start
     places[row, 0], places[row, 1] = entry.n_terms, 0
     if entry.first >= 0:

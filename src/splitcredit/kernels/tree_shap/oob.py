@@ -19,13 +19,13 @@ SPAN = 512
 
 
 def oob_tree_shap(forest, X, outputs, inbag) -> np.ndarray:
-    """TreeSHAP attributions by the trees that have a row in their bag; see `saabas.oob_saabas`."""
+    """Compute TreeSHAP by the trees with, or without, a row in their bag; see `saabas`."""
     X = readonly(np.array(X, np.float64))  # one type for the compiled code
     return skip_dependent_output(forest, outputs, lambda some: _mean(forest, X, some, inbag))
 
 
 def _mean(forest, X, outputs, inbag):
-    """Mean over all trees, (n_samples, n_features, n_explained)."""
+    """Average over all trees, (n_samples, n_features, n_explained)."""
     out = np.zeros((len(X), forest.n_features, len(outputs)))
     any_nan = bool(np.isnan(X).any())
     for of_trees in quadratures(forest, outputs):

@@ -37,7 +37,7 @@ _NODE, _THREE, _FILL, _SPLIT, _NUMBER = 1.0, 1.5, 8.0, 0.25, 0.6
 # Up to this depth the trees alone choose, as for so many rows: a row gets the same bytes with any
 # others. Tables of deeper trees take longer to make, and with fewer rows they never pay.
 SHALLOW, MANY, FEWEST = 5, 2000, 500
-# Trees that are cut to see what tables would cost.
+# Trees that are cut to estimate the cost of tables.
 SAMPLE = 16
 
 
@@ -53,7 +53,7 @@ def attribute(forest, outputs, X, rows, out) -> None:
 
 
 def _make(forest, outputs):
-    """The tables, a chunk of trees each."""
+    """Yield the tables, a chunk of trees each."""
     value = np.ascontiguousarray(forest.value[:, outputs])
     room = room_of(forest, value)
     for groups in chunks(forest, value, room, CHUNK):
@@ -61,7 +61,7 @@ def _make(forest, outputs):
 
 
 def pays(forest, n_rows=0) -> bool:
-    """Whether tables cost less than quadrature, by the measured constants."""
+    """Return whether tables cost less than quadrature, by the measured constants."""
     if _depth(forest, SHALLOW) <= SHALLOW:
         n_rows = MANY
     if n_rows < FEWEST or _depth(forest, BITS) > BITS:
@@ -72,7 +72,7 @@ def pays(forest, n_rows=0) -> bool:
 
 @cached_per_forest
 def _costs(forest):
-    """Nanoseconds to make the tables of some trees; to look into them for a row; by quadrature."""
+    """Estimate nanoseconds to make the tables of trees, to look a row up, and by quadrature."""
     offsets = forest.tree_offsets[: SAMPLE + 1]
     groups = groups_of(cached_nodes(forest), forest.value[: offsets[-1], :1].copy(), offsets)
     outcomes = np.left_shift(1, groups.n_splits.astype(np.int64))
@@ -85,7 +85,7 @@ def _costs(forest):
 
 @cached_per_forest
 def _depth(forest, most=math.inf):
-    """Most splits on a path, or ``most + 1``; no kernel, which would have to be compiled."""
+    """Return the most splits on a path, or ``most + 1``; no kernel, to save its compilation."""
     # Shallow trees have few nodes, which takes no look at the nodes.
     if most < math.inf and forest.n_nodes >= (2 << most) * forest.n_trees:
         return most + 1
@@ -97,7 +97,7 @@ def _depth(forest, most=math.inf):
 
 
 def _tables(groups):
-    """Attributions of each group for every outcome, and where they start and are credited."""
+    """Return attributions of each group for every outcome, where they start, and their features."""
     n_outputs = groups.value.shape[1]
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
     first, group, feature, output = credited(layout, groups.n_features)

@@ -34,7 +34,7 @@ class Work(NamedTuple):
 
 @kernel(parallel=True)
 def take_one_by_one(first, last, of_trees, X, rows, out):
-    """Take every row through every tree; one row is one thread's."""
+    """Take every row through every tree; a row belongs to one thread."""
     layout, extents, triples, points, weights = of_trees
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     n_entries, n_terms, (deepest, most, _) = 0, 0, extents
@@ -103,7 +103,7 @@ def _down(entries, e, start, rule, points, X, row, work):
 
 @kernel(inline=True)
 def _up(entries, terms, e, start, first_term, rule, work, i, out):
-    """Q of the terms of an entry, and what they credit to its feature."""
+    """Compute Q of the terms of an entry, and credit its feature."""
     A, q, scale, edge, _, _, Q = work
     entry, here, triple = entries[e], e - start, np.uint64(TRIPLE)
     row, j = np.uint64(i), np.uint64(entry.feature)

@@ -1,4 +1,4 @@
-"""Trees cut into groups of leaves with the few splits that lead to them, for `group_tables`."""
+"""Cut trees into groups of leaves with the few splits that lead to them, for `group_tables`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def groups_of(nodes, value, offsets) -> Groups:
 
 @lru_cache(maxsize=8)
 def _none(n_outputs):
-    """No groups: what `_cut` is given to count them."""
+    """Return no groups, for the call of `_cut` that counts them."""
     return _empty(0, 0, n_outputs)
 
 
@@ -62,7 +62,7 @@ def _empty(n_groups, n_nodes, n_outputs):
 
 @kernel()
 def _sizes(nodes, offsets):
-    """Inner nodes at and below every node of some trees."""
+    """Count the inner nodes at and below every node of some trees."""
     sizes = np.zeros(offsets[-1] - offsets[0], np.int32)
     for node in range(offsets[-1] - 1, offsets[0] - 1, -1):
         if nodes.feature[node] >= 0:
@@ -76,7 +76,7 @@ def _cut(nodes, value, offsets, sizes, groups, write):
     """Write the groups, or only count groups and nodes."""
     # Not literals, for which numba would compile inner functions once more.
     n_groups, n_nodes, top = np.int64(0), np.int64(0), np.int64(0)
-    way = np.empty(BITS + 1, np.int64)  # nodes from the root to the parent of the node at hand
+    path = np.empty(BITS + 1, np.int64)  # nodes from the root to the parent of the node at hand
     stack = np.empty((len(sizes) + 1, 2), np.int64)
     for t in range(len(offsets) - 1):
         stack[0, 0], stack[0, 1], top = offsets[t], 0, 1
@@ -84,14 +84,14 @@ def _cut(nodes, value, offsets, sizes, groups, write):
             top -= 1
             node, depth = stack[top, 0], stack[top, 1]
             size = sizes[node - offsets[0]]
-            # A subtree is a group if its splits and those on the way to it fit.
+            # A subtree is a group if its splits and those on the path to it fit.
             if depth + size <= BITS:
                 if write:
-                    _write_group(nodes, value, way, depth, node, n_groups, n_nodes, groups)
+                    _write_group(nodes, value, path, depth, node, n_groups, n_nodes, groups)
                 n_groups += 1
                 n_nodes += 2 * depth + 2 * size + 1
                 continue
-            way[depth] = node
+            path[depth] = node
             for child in (nodes.right[node], nodes.left[node]):
                 stack[top, 0], stack[top, 1] = child, depth + 1
                 top += 1
@@ -99,15 +99,15 @@ def _cut(nodes, value, offsets, sizes, groups, write):
 
 
 @kernel(inner=True)
-def _write_group(nodes, value, way, depth, node, g, start, groups):
-    """Copy the way to a node, with leaves of value 0 beside it, and all that is below."""
+def _write_group(nodes, value, path, depth, node, g, start, groups):
+    """Copy the path to a node, with leaves of value 0 beside it, and all that is below."""
     group_nodes, k = groups.nodes, start
     groups.offsets[g] = start
     for i in range(depth):
-        _write_split(nodes, way[i], g, k, groups)
-        ahead = way[i + 1] if i + 1 < depth else node
-        is_left = nodes.left[way[i]] == ahead
-        beside = nodes.right[way[i]] if is_left else nodes.left[way[i]]
+        _write_split(nodes, path[i], g, k, groups)
+        ahead = path[i + 1] if i + 1 < depth else node
+        is_left = nodes.left[path[i]] == ahead
+        beside = nodes.right[path[i]] if is_left else nodes.left[path[i]]
         # The leaf beside comes first, so that what follows is next in line.
         group_nodes.cover[k + 1] = nodes.cover[beside]
         group_nodes.left[k], group_nodes.right[k] = (k + 2, k + 1) if is_left else (k + 1, k + 2)

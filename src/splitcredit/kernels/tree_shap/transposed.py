@@ -1,4 +1,4 @@
-"""Rows of tables as columns of a block, and back."""
+"""Copy rows of tables to columns of a block, and back."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ BESIDE = 40
 
 
 def flattened(out):
-    """A view of attributions that has one line a row, also if there are no rows."""
+    """Return a view of attributions with one line a row, also if there are no rows."""
     return out.reshape(len(out), math.prod(out.shape[1:]))
 
 
 @kernel(inner=True)
 def take_rows(table, rows, start, n_rows, block):
-    """Copy ``table[rows[start + lane], j]`` to ``block[j, lane]``; whether there is any NaN."""
+    """Copy ``table[rows[start + lane], j]`` to ``block[j, lane]``; return whether NaN occurs."""
     any_nan = False
     for lane in range(n_rows):
         row = rows[start + lane]

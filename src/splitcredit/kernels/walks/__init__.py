@@ -1,4 +1,4 @@
-"""Walks: kernels that follow rows down trees and read something off at every node.
+"""Follow rows down trees and read something off at every node.
 
 **The idea.** A row x enters a tree at its root. At an inner node t that tests feature m with
 threshold c it goes to the left child if x_m <= c, else to the right one; NaN goes where the model

@@ -1,4 +1,4 @@
-"""Mean prediction over background rows where ever more features are known: sets of rows as bits.
+"""Average predictions over background rows as more and more features become known, by bit sets.
 
 f_S(x) of `sage` is a mean over the rows z of the background of the prediction at ``(x_S, z_-S)``.
 In a permutation S grows by a feature at each step. The rows go down a tree together, as a set, for
@@ -76,15 +76,15 @@ class BackgroundMasks:
         self.masks = [self._masks_of(chunk) for chunk in self.chunks] if fits else None
 
     def means(self, rows, known) -> np.ndarray:
-        """Means for sets of features, float64 (n_pairs, n_outputs)."""
+        """Average for sets of known features, float64 (n_pairs, n_outputs)."""
         return self._means(rows, np.where(known, 0, 1), 1, 2)[:, 0]
 
     def along(self, rows, ranks) -> np.ndarray:
-        """Means for 0, 1, ... known features, float64 (n_pairs, n_features + 1, n_outputs)."""
+        """Average for 0, 1, ... known features, (n_pairs, n_features + 1, n_outputs)."""
         return self._means(rows, ranks, 0, self.forest.n_features + 1)
 
     def _means(self, rows, ranks, start, stop):
-        """Means where the features of ranks below start, ..., stop - 1 are known."""
+        """Average where the features of ranks below start, ..., stop - 1 are known."""
         forest = self.forest
         out = np.zeros((len(rows), stop - start, self.n_outputs))
         scale = 1 / forest.n_trees if forest.aggregate == "mean" else 1.0
@@ -102,7 +102,7 @@ class BackgroundMasks:
         return out + forest.base
 
     def _masks_of(self, rows):
-        """Bits of the rows that go left at each inner node, and of all rows."""
+        """Return bits of the rows that go left at each inner node, and of all rows."""
         nodes, _, missing_left = self.nodes
         n_words = n_blocks(len(rows), BITS)
         left, all_rows = np.zeros((len(nodes), n_words), np.uint64), np.full(n_words, _ONES)
@@ -112,7 +112,7 @@ class BackgroundMasks:
 
 
 def _deepest(nodes):
-    """Most splits on a path; children come after their parents."""
+    """Return the most splits on a path; children come after their parents."""
     depth = np.zeros(len(nodes) + 1, np.int64)
     _fill_depths(nodes, depth)
     return int(depth.max()) + 1
@@ -140,7 +140,7 @@ def _fill_masks(first, last, nodes, missing_left, columns, left):
 
 
 class Trees(NamedTuple):
-    """Packed nodes, see `packed_nodes`; the values of leaves, and most splits on a path."""
+    """Packed nodes, see `packed_nodes`; the values of leaves, and the most splits on a path."""
 
     nodes: np.ndarray
     roots: np.ndarray
@@ -167,7 +167,7 @@ class Pairs(NamedTuple):
 
 
 class Link(NamedTuple):
-    """The number of a link, the class of each row of X, and from sums of trees to predictions."""
+    """The number of a link, the class of each row of X, and how sums become predictions."""
 
     number: int
     targets: np.ndarray
@@ -177,7 +177,7 @@ class Link(NamedTuple):
 
 @kernel(parallel=True)
 def _add_sums(first, last, trees, masks, pairs, link, out):
-    """Add to `out` the sums over the background; one pair is one thread's.
+    """Add the sums over the background to `out`; a pair belongs to one thread.
 
     In one piece: with a function for the way of an item to a leaf it takes three times as long.
     """
@@ -264,7 +264,7 @@ def _add_to_rows(n_words, at, sets, values, leaf, a, b, changes):
 
 @kernel(inner=True)
 def _add_linked(changes, link, pair, i, out):
-    """Add the function of the sums of all rows to `out`; it is worked out where a sum changes."""
+    """Add the linked sums of all rows to `out`; compute the link only where a sum changes."""
     number, targets, scale, base = link
     n_classes, n_linked = changes.shape[2], out.shape[2]
     totals, scores, linked = np.empty(n_classes), np.empty(n_classes + 1), np.empty(n_linked)
@@ -283,8 +283,8 @@ def _add_linked(changes, link, pair, i, out):
 
 @kernel(inner=True)
 def _link(totals, scale, base, link, target, scores, linked):
-    """Probabilities of the classes, or the loss of one, from the sums of the trees."""
-    # One score is that of the second of two classes; the first one has 0.
+    """Return probabilities of the classes, or the loss of one, from the sums of the trees."""
+    # A single score belongs to the second of two classes; the first one has 0.
     n = max(2, len(totals))
     scores[0] = 0.0
     for c in range(len(totals)):
@@ -304,7 +304,7 @@ def _link(totals, scale, base, link, target, scores, linked):
 
 @kernel(inner=True)
 def _split(left, k, x_left, n_words, at, sets, below):
-    """Put the part of a set that goes with x behind it; whether some rows do, and others."""
+    """Put the part of a set that goes with x behind it; return whether some rows do, and others."""
     some_with, some_other = np.uint64(0), np.uint64(0)
     flip = np.uint64(0) if x_left else _ONES
     for w in range(n_words):
@@ -317,7 +317,7 @@ def _split(left, k, x_left, n_words, at, sets, below):
 
 @kernel(inner=True)
 def _take_out(n_words, at, sets, below):
-    """Leave in a set what is not in the part behind it."""
+    """Leave in a set the rows that are not in the part behind it."""
     for w in range(n_words):
         sets[at, w] ^= below[at + 1, w]
 
@@ -332,7 +332,7 @@ def _insert(n_words, at, sets, below):
 
 @kernel(inner=True)
 def _size(n_words, at, sets):
-    """Number of rows in a set."""
+    """Count the rows in a set."""
     total = np.uint64(0)
     for w in range(n_words):
         total += _n_bits(sets[at, w])
@@ -341,7 +341,7 @@ def _size(n_words, at, sets):
 
 @kernel(inner=True)
 def _n_bits(x):
-    """Number of bits of a word, by pairs, fours and bytes."""
+    """Count the bits of a word, by pairs, fours and bytes."""
     x -= (x >> np.uint64(1)) & _PAIRS
     x = (x & _FOURS) + ((x >> np.uint64(2)) & _FOURS)
     x = (x + (x >> np.uint64(4))) & _BYTES

@@ -14,7 +14,7 @@ ORDERS = 8_000_000
 
 
 def loss_increases(forest, X, y, permutations, done=lambda n: None) -> np.ndarray:
-    """Mean loss of permuted rows minus that of the rows, float64 (n_trees, n_features).
+    """Average the loss of permuted rows minus the loss of the rows, (n_trees, n_features).
 
     The loss is 1 where the leaf's largest class (the first of equals) is not that of the row, for
     a regressor the squared error. It is over the out-of-bag rows of each tree, NaN without any; 0
@@ -40,7 +40,7 @@ def loss_increases(forest, X, y, permutations, done=lambda n: None) -> np.ndarra
 
 
 class Losses(NamedTuple):
-    """What the losses are of: the prediction of each leaf, and the target of each row."""
+    """The prediction of each leaf and the target of each row, which losses compare."""
 
     predicted: np.ndarray
     target: np.ndarray
@@ -48,7 +48,7 @@ class Losses(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Trees, and their out-of-bag rows; orders of tree t start at n_features starts[t]."""
+    """Trees and their out-of-bag rows; permutations of tree t start at n_features starts[t]."""
 
     trees: np.ndarray
     rows: np.ndarray
@@ -56,8 +56,8 @@ class Drawn(NamedTuple):
     orders: np.ndarray
 
 
-class Room(NamedTuple):
-    """Of the rows of a tree: the loss before, the leaf, and the node and number of the walking."""
+class Workspace(NamedTuple):
+    """Buffers for the rows of a tree: loss, leaf, and the node and number of walking rows."""
 
     before: np.ndarray
     leaf: np.ndarray
@@ -71,7 +71,7 @@ def _increases(first_tree, last_tree, nodes, offsets, X, losses, drawn, out):
     (trees, all_rows, starts, orders), n_features, most = drawn, out.shape[1], 0
     for t in range(first_tree, last_tree):
         most = max(most, starts[t + 1] - starts[t])
-    room = Room(
+    work = Workspace(
         np.empty(most), np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     )
     for t in range(first_tree, last_tree):
@@ -81,24 +81,24 @@ def _increases(first_tree, last_tree, nodes, offsets, X, losses, drawn, out):
         rows = all_rows[begin : begin + n]
         # The node at which the path of a row first tests a feature; -1 for none.
         entry = np.full((n_features, n), -1, np.int32)
-        _walk_to_leaves(nodes, offsets[trees[t]], X, rows, entry, room)
+        _walk_to_leaves(nodes, offsets[trees[t]], X, rows, entry, work)
         for a in range(n):
-            room.before[a] = _loss(losses, room.leaf[a], rows[a])
+            work.before[a] = _loss(losses, work.leaf[a], rows[a])
         for u in range(n_features):
             order = orders[n_features * begin + u * n : n_features * begin + (u + 1) * n]
-            _walk_permuted(nodes, u, X, rows, order, entry[u], room)
+            _walk_permuted(nodes, u, X, rows, order, entry[u], work)
             total = 0.0
             for a in range(n):
-                if room.leaf[a] >= 0:
-                    total += _loss(losses, room.leaf[a], rows[a]) - room.before[a]
+                if work.leaf[a] >= 0:
+                    total += _loss(losses, work.leaf[a], rows[a]) - work.before[a]
             out[trees[t], u] = total / n
 
 
 @kernel(inner=True)
-def _walk_to_leaves(nodes, root, X, rows, entry, room):
+def _walk_to_leaves(nodes, root, X, rows, entry, work):
     """Take the rows of a tree down, and write where they first meet each feature."""
     feature, column, threshold, left, right, missing_left, _ = nodes
-    _, leaf, at, walking = room
+    _, leaf, at, walking = work
     for a in range(len(rows)):
         at[a], walking[a], leaf[a] = root, a, root
     active = len(rows) if feature[root] >= 0 else 0
@@ -118,10 +118,10 @@ def _walk_to_leaves(nodes, root, X, rows, entry, room):
 
 
 @kernel(inner=True)
-def _walk_permuted(nodes, u, X, rows, order, entry, room):
+def _walk_permuted(nodes, u, X, rows, order, entry, work):
     """Take the rows down with the values of others in feature u; leaf -1 if they keep theirs."""
     feature, column, threshold, left, right, missing_left, _ = nodes
-    _, leaf, at, walking = room
+    _, leaf, at, walking = work
     # A row whose path does not test the feature, or that keeps its value, keeps its leaf.
     active = 0
     for a in range(len(rows)):

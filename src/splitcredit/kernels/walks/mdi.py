@@ -1,4 +1,4 @@
-"""MDI of every tree and local MDI of every row: sutera2021, Eq. 2 and 8."""
+"""Compute MDI of every tree and local MDI of every row: sutera2021, Eq. 2 and 8."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from splitcredit.kernels.walks.path_sums import changes, path_sums
 
 
 def mdi_per_tree(forest) -> np.ndarray:
-    """MDI by tree and feature, float64 (n_trees, n_features), in units of the impurity.
+    """Sum MDI by tree and feature, float64 (n_trees, n_features), in units of the impurity.
 
     Eq. 2 of sutera2021: ``sum of p(t) * (i(t) - p_L i(t_L) - p_R i(t_R))`` over the inner nodes t
     that test the feature, with p(t) = cover(t) / cover(root).
@@ -33,7 +33,7 @@ def _mdi(first, last, feature, left, right, offsets, cover, impurity, out):
 
 
 def local_mdi(forest, X) -> np.ndarray:
-    """Mean over trees of the impurity decreases on each row's path, (n_samples, n_features)."""
+    """Average over trees the impurity decreases on each row's path, (n_samples, n_features)."""
     out = path_sums(forest, _decreases(forest), X)
     out /= forest.n_trees
     return credited(forest, out)

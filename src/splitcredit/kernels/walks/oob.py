@@ -1,4 +1,4 @@
-"""In-bag and out-of-bag rows of every node, and the node scores of loecher2022 made of them.
+"""Sum in-bag and out-of-bag rows at every node, and compute the scores of loecher2022.
 
 All scores of a forest are made of these sums alone.
 """
@@ -46,7 +46,7 @@ class NodeSums(NamedTuple):
 
 
 def node_sums(forest, X, y) -> NodeSums:
-    """The sums of all nodes of a bagged forest."""
+    """Return the sums of all nodes of a bagged forest."""
     is_class = forest.n_outputs > 1
     center = 0.0 if is_class else float(y.mean())
     column = y.astype(np.int64) if is_class else np.zeros(len(y), np.int64)
@@ -62,7 +62,7 @@ def node_sums(forest, X, y) -> NodeSums:
 
 
 def penalized_gini(forest, sums, scores) -> np.ndarray:
-    """Penalized Gini scores of every tree, float64 (n_trees, n_scores, n_features).
+    """Compute penalized Gini scores of every tree, float64 (n_trees, n_scores, n_features).
 
     With m_in, m_oob the mean targets of a node (class fractions p for a classifier, D of them) and
     v = sum_d mean((y_d - m_d)^2), which is sum_d p_d (1 - p_d) there, the impurity of a node is
@@ -82,7 +82,7 @@ def penalized_gini(forest, sums, scores) -> np.ndarray:
 
 
 def contributions_times_targets(forest, sums, kind) -> np.ndarray:
-    """Sum of f_{T,k}(x_i) y_i over the in-bag or out-of-bag rows i of every tree T.
+    """Sum f_{T,k}(x_i) y_i over the in-bag or out-of-bag rows i of every tree T.
 
     Eq. 8 and 10: at a split on k, every row of a child adds its y times the in-bag mean of the
     child minus that of the parent. Returns float64 (n_trees, n_features, n_outputs).
@@ -98,7 +98,7 @@ def contributions_times_targets(forest, sums, kind) -> np.ndarray:
 
 @kernel(parallel=True)
 def _at_leaves(first, last, packed, inbag, X, column, value, sums):
-    """Add every row to its leaf in every tree; one tree is one thread's."""
+    """Add every row to its leaf in every tree; a tree belongs to one thread."""
     (nodes, roots, missing_left, number), (rows, targets, squares) = packed, sums
     n = len(X)
     at, walking = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
@@ -180,7 +180,7 @@ def _impurity(score, n_in, n_oob, parts, offset):
 
 @kernel(inline=True)
 def _corrected(n):
-    """The factor n / (n - 1), and 1 for a single row, whose variance is 0 in any case."""
+    """Return the factor n / (n - 1); 1 for a single row, whose variance is 0 anyway."""
     return n / (n - 1) if n > 1 else 1.0
 
 

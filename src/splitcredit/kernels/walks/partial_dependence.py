@@ -1,4 +1,4 @@
-"""Partial dependence: rows and the values of a grid go down each tree together.
+"""Compute partial dependence: rows and grid values go down each tree together.
 
 A split on a studied feature parts the values of the grid, and the rows go both ways. Any other
 split parts the rows. At a leaf, each of the rows that are left has its value at each of the grid
@@ -83,10 +83,10 @@ def _blocks(
                 part = owner[nodes[k].feature]
                 low, high = waiting[top, 2 * part + 1], waiting[top, 2 * part + 2]
                 if part == 1:
-                    middle = _bisected(grid, nodes, missing_left, k, low, high)
+                    middle = _bisect(grid, nodes, missing_left, k, low, high)
                 else:
                     table = grid if part == 2 else X
-                    middle = _parted(table, nodes, missing_left, k, order, low, high, spare)
+                    middle = _partition(table, nodes, missing_left, k, order, low, high, spare)
                 # The left child takes the place of its parent, and the right one waits behind it.
                 beside = top + (middle > low)
                 if middle < high:
@@ -99,7 +99,7 @@ def _blocks(
 
 
 @kernel(inner=True)
-def _parted(table, nodes, missing_left, k, order, low, high, spare):
+def _partition(table, nodes, missing_left, k, order, low, high, spare):
     """Sort entries that go left before those that go right; return where the latter begin."""
     column, middle, others = nodes[k].feature, low, 0
     for q in range(low, high):
@@ -114,7 +114,7 @@ def _parted(table, nodes, missing_left, k, order, low, high, spare):
 
 
 @kernel(inner=True)
-def _bisected(grid, nodes, missing_left, k, low, high):
+def _bisect(grid, nodes, missing_left, k, low, high):
     """Return the first place of a sorted grid that goes right."""
     while low < high:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""Steps from a node to a child: what each is worth, and their sums over the path of each row."""
+"""Sum values of the steps from node to child over the path of each row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from splitcredit.kernels.nodes import (
 
 
 def changes(forest, values) -> np.ndarray:
-    """Change of something from the parent of each node to the node, (n_nodes, ...); 0 at roots."""
+    """Subtract from the values of each node those of its parent, (n_nodes, ...); 0 at roots."""
     change, inner = np.zeros(values.shape), np.flatnonzero(forest.feature >= 0)
     for child in (forest.left[inner], forest.right[inner]):
         change[child] = values[child] - values[inner]
@@ -25,7 +25,7 @@ def changes(forest, values) -> np.ndarray:
 
 
 def path_sums(forest, credit, X) -> np.ndarray:
-    """Sums over the steps of each row, credited to columns, float64 (n_samples, n_columns)."""
+    """Sum the steps of each row, credited to columns, float64 (n_samples, n_columns)."""
     out = np.zeros(X.shape)
     _add_steps(n_blocks(len(X)), *packed_nodes(forest), credit, X, out)
     return out

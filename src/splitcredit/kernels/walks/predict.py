@@ -1,4 +1,4 @@
-"""Prediction: the value of the leaf, over the trees."""
+"""Predict by the values of the leaves, summed over the trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from splitcredit.kernels.nodes import BLOCK, enter, inner_first, n_blocks, packe
 
 
 def predict(forest, X) -> np.ndarray:
-    """Prediction for prepared rows, float64 (n_samples, n_outputs).
+    """Predict prepared rows, float64 (n_samples, n_outputs).
 
     Trees are added in their order and then averaged, as scikit-learn does.
     """

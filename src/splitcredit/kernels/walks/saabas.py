@@ -21,7 +21,7 @@ _ALL = readonly(np.ones((0, 0), np.bool_))
 
 
 def saabas(forest, X, outputs=None) -> np.ndarray:
-    """Saabas attributions (Saabas 2014), float64 (n_samples, n_features, len(outputs))."""
+    """Compute Saabas attributions (Saabas 2014), (n_samples, n_features, len(outputs))."""
     credit = credits(forest)
     if outputs is not None:
         credit = readonly(np.ascontiguousarray(credit[:, outputs]))
@@ -31,7 +31,7 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
 
 
 def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
-    """Saabas attributions by the trees that have a row in their bag, or by those that do not.
+    """Compute Saabas attributions by the trees with a row in their bag, or without it.
 
     The others give 0, and the mean is over all trees: float64 (n_samples, n_features, n_explained).
     """
@@ -41,7 +41,7 @@ def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
 
 
 def saabas_one(forest, X, output) -> np.ndarray:
-    """Saabas attributions for output ``output[i]`` of row i, float64 (n_samples, n_features).
+    """Compute Saabas attributions for output ``output[i]`` of row i, (n_samples, n_features).
 
     Rows with the same output are taken together: what they read of a tree stays in the caches.
     """
@@ -54,18 +54,18 @@ def saabas_one(forest, X, output) -> np.ndarray:
 
 @cached_per_forest
 def credits(forest) -> np.ndarray:
-    """What the step to each node is worth for each output, float64 (n_nodes, n_outputs)."""
+    """Return the change of each output at the step to each node, float64 (n_nodes, n_outputs)."""
     return changes(forest, forest.value)
 
 
 @cached_per_forest
 def _by_output(forest):
-    """What `credits` gives, output by output, float64 (n_outputs, n_nodes)."""
+    """Return `credits` output by output, float64 (n_outputs, n_nodes)."""
     return readonly(np.ascontiguousarray(credits(forest).T))
 
 
 def baseline(forest) -> np.ndarray:
-    """Values at the roots, averaged or summed over the trees, (n_outputs,)."""
+    """Aggregate the values at the roots over the trees, (n_outputs,)."""
     total = forest.value[forest.tree_offsets[:-1]].sum(axis=0)
     return forest.base + (total / forest.n_trees if forest.aggregate == "mean" else total)
 
@@ -77,7 +77,7 @@ def _aggregated(forest, out):
 
 
 def _sums(forest, credit, X, chosen):
-    """Sums over the trees that are chosen for a row, bool (n_trees, n_samples), or over all."""
+    """Sum over the trees that are chosen for a row, bool (n_trees, n_samples), or over all."""
     out = np.zeros((*X.shape, credit.shape[1]))
     _add_steps(n_blocks(len(X)), *packed_nodes(forest), credit, chosen, X, out)
     return out

@@ -1,4 +1,4 @@
-"""Predictions of a forest that knows some features only: f_S of SAGE, for many (row, S) at once.
+"""Predict from some features only: f_S of SAGE, for many pairs (row, S) at once.
 
 An imputer is called with pairs of a row i and a coalition S and gives f_S(x_S) for each pair; its
 method `along` takes an order in which the features become known. No pair depends on the others, so
@@ -26,7 +26,7 @@ CHUNK = 1 << 20
 
 
 class _Imputer:
-    """What both imputers share: predictions, or the probabilities that they mean."""
+    """Shared code of both imputers: predictions, or the probabilities that they mean."""
 
     # Of a permutation, some ten nanoseconds each; next to none where predictions are looked up.
     steps_of_order = 1
@@ -35,7 +35,7 @@ class _Imputer:
         self.forest, self.link, self.owners = forest, link, owners(forest)
 
     def along(self, rows, ranks) -> np.ndarray:
-        """Predictions while ever more features are known, (n_pairs, n_features + 1, n_outputs)."""
+        """Predict as more features become known, (n_pairs, n_features + 1, n_outputs)."""
         n_pairs, p = ranks.shape
         known = ranks[:, None, :] < np.arange(p + 1)[:, None]
         out = self(np.repeat(rows, p + 1), known.reshape(-1, p))
@@ -47,7 +47,7 @@ class _Imputer:
 
 
 class MarginalImputer(_Imputer):
-    """f_S(x_S): mean over the background rows z of the prediction at (x_S, z_-S).
+    """f_S(x_S) as the mean over the background rows z of the prediction at (x_S, z_-S).
 
     Where the grid of inputs is small, the prediction at a cell is made when the cell is first met,
     and looked up from then on. Where it is large, sets of background rows go down the trees.
@@ -73,7 +73,7 @@ class MarginalImputer(_Imputer):
             self.steps_of_order = self.masks.steps_of_order
 
     def __call__(self, rows, known) -> np.ndarray:
-        """Predictions, float64 (n_pairs, n_outputs)."""
+        """Predict, float64 (n_pairs, n_outputs)."""
         known = known[:, self.owners]
         if not self.tabulated:
             return self.masks.means(rows, known)
@@ -85,7 +85,7 @@ class MarginalImputer(_Imputer):
         return out
 
     def along(self, rows, ranks) -> np.ndarray:
-        """As for all imputers; sets of background rows go down the trees for a whole order."""
+        """Predict as all imputers do; sets of background rows go down for all steps at once."""
         if self.tabulated:
             return super().along(rows, ranks)
         return self.masks.along(rows, ranks[:, self.owners])
@@ -104,7 +104,7 @@ class MarginalImputer(_Imputer):
 
 
 class ConditionalImputer(_Imputer):
-    """f_S(x_S): mean of the prediction over the background rows z with z_S = x_S."""
+    """f_S(x_S) as the mean prediction over the background rows z with z_S = x_S."""
 
     def __init__(self, forest, X, background, link=RAW):
         super().__init__(forest, link)
@@ -114,9 +114,9 @@ class ConditionalImputer(_Imputer):
         self.n, self.predictions = len(X), self._predict(background)
 
     def __call__(self, rows, known) -> np.ndarray:
-        """Predictions, float64 (n_pairs, n_outputs); see `MarginalImputer`.
+        """Predict, float64 (n_pairs, n_outputs); see `MarginalImputer`.
 
-        ValueError if no row of the background agrees with a row of X on the features known.
+        ValueError if no row of the background agrees with a row of X on the known features.
         """
         known = known[:, self.owners]
         x, z = self.codes[: self.n], self.codes[self.n :]
@@ -124,21 +124,21 @@ class ConditionalImputer(_Imputer):
         if not agreeing.all():
             row = int(rows[agreeing.argmin()])
             raise ValueError(
-                f"background has no row that agrees with row {row} of X on the features known: "
+                f"background has no row that agrees with row {row} of X on the known features: "
                 'pass a background that holds the rows of X, or use imputer="marginal"'
             )
         return out
 
 
 def probabilities(scores):
-    """Softmax, (n_samples, n_classes); a single score is that of the second of two classes."""
+    """Apply softmax, (n_samples, n_classes); a single score belongs to the second class."""
     if scores.shape[1] == 1:
         scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
     return softmax(scores, axis=1)
 
 
 def _levels(forest, X):
-    """Numbers of the intervals between thresholds (NaN has its own), and one value of each."""
+    """Number the intervals between thresholds (NaN has its own), with one value of each."""
     thresholds = lowered(forest)
     codes, levels = np.empty(X.shape, np.int64), []
     for j in range(X.shape[1]):
@@ -152,7 +152,7 @@ def _levels(forest, X):
 
 @kernel()
 def _cells(x_steps, z_steps, rows, known):
-    """Cell of (x_S, z_-S) for each pair and background row z, int64 (n_pairs, n_background)."""
+    """Return the cell of (x_S, z_-S) for pairs and background rows, (n_pairs, n_background)."""
     n_background, p = z_steps.shape
     out = np.empty((len(rows), n_background), np.int64)
     for i in range(len(rows)):
@@ -167,7 +167,7 @@ def _cells(x_steps, z_steps, rows, known):
 
 @kernel()
 def _means(table, cells):
-    """Mean over the cells of each pair; equal cells in equal order give equal bytes."""
+    """Average over the cells of each pair; equal cells in equal order give equal bytes."""
     n_pairs, n_background = cells.shape
     out = np.zeros((n_pairs, table.shape[1]))
     for i in range(n_pairs):
@@ -181,7 +181,7 @@ def _means(table, cells):
 
 @kernel()
 def _conditional_means(predictions, x_codes, z_codes, rows, known):
-    """Mean over the background rows that agree on the features known, and how many agree."""
+    """Average over the background rows that agree on the known features; count them."""
     n_background, p = z_codes.shape
     out = np.zeros((len(rows), predictions.shape[1]))
     agreeing = np.zeros(len(rows), np.int64)

@@ -1,4 +1,4 @@
-"""Fitted models: what is known of each library, in one class and file a library, and `Forest`."""
+"""Read fitted models: one class and one file for each library, and `to_forest`."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ _OF_ONE_TARGET = ("leaf_count", "count")
 
 
 def format_of(model) -> Format:
-    """Find the format of an unwrapped model or path; of others a `Format` that knows nothing."""
+    """Find the format of an unwrapped model or path; a plain `Format` for unknown ones."""
     if isinstance(model, Forest):  # the most frequent question, for single rows
         return _OTHER
     return next((one for one in (_FILE, *FORMATS) if one.recognizes(model)), _OTHER)
 
 
 def unwrap(model) -> tuple[object, Steps]:
-    """What is left of a model without pipelines and searches around it, and the steps before it."""
+    """Return the model inside of pipelines and searches, and the steps before it."""
     inner, pipelines, row_changing = inside(model)
     return inner, Steps(pipelines, format_of(inner).absent, row_changing)
 
@@ -78,9 +78,9 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
           balanced forests, and GPBoost's trees;
         - files that XGBoost (.json, .ubj), LightGBM (text) and CatBoost (.json) have saved.
 
-        A `Forest` is returned as it is. Of a pipeline the last step is converted, with the names
-        of the transformed features; of a fitted search, such as GridSearchCV, the best estimator;
-        of a FrozenEstimator what it holds.
+        A `Forest` is returned unchanged. A pipeline gives its last step, with the names of the
+        transformed features; a fitted search, such as GridSearchCV, its best estimator; and a
+        FrozenEstimator the model in it.
     X_train : array-like (n_train, n_features), optional
         The training rows, as the pipeline was fitted on them if there is one. Only the hash of
         what the trees see is kept, by which out-of-bag measures know these rows.
@@ -111,8 +111,8 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     "y1", ... for each; if they are classes, one for each class of each, "y0=0", "y0=1", ...
     AdaBoost gives its ``decision_function``, an isolation forest the mean length of a row's paths.
 
-    XGBoost, LightGBM, CatBoost and HistGradientBoosting keep no impurity, and that of the trees of
-    AdaBoost and of isolation forests is not of what they predict. All these have the "leaf
+    XGBoost, LightGBM, CatBoost and HistGradientBoosting store no impurity, and the impurity in
+    AdaBoost and isolation forests does not refer to the prediction. All these have the "leaf
     variance" of the values below each node, weighted by cover: what the squared error would be if
     the targets were the tree's predictions, in squared units of the raw score.
 
@@ -135,11 +135,11 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
 
 
 def are_targets(forest: Forest) -> bool:
-    """Whether outputs are several targets or their classes.
+    """Return whether outputs are several targets or their classes.
 
-    A Forest that `to_forest` made says it. Of others, such as those of earlier versions, the names
-    tell. Classes of one target may be called "y0" and "y1" as well: those of trees that were grown
-    on classes, and of models that have one target only.
+    A Forest that `to_forest` made says it. For others, such as those of earlier versions, the names
+    decide. Classes of one target may be called "y0" and "y1" as well: in trees that were grown on
+    classes, and in models that have one target only.
     """
     if forest.several_targets is not None:
         return forest.several_targets

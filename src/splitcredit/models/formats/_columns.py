@@ -1,4 +1,4 @@
-"""Columns of a table, and the features that the steps of a pipeline make of them."""
+"""Trace the features that the steps of a pipeline make back to the columns of a table."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _BY_COLUMN = ("categories_", "bin_edges_", "bsplines_")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
-    """Rows that a pipeline was given, names of its columns, and the one of each feature or -1."""
+    """Rows given to a pipeline, names of its columns, and the column of each feature or -1."""
 
     rows: Any
     names: tuple[str, ...]
     column: tuple[int, ...]
 
     def groups(self) -> dict[str, list[int]]:
-        """The features that were made of each column, by its name."""
+        """Return the features that were made of each column, by its name."""
         found: dict[str, list[int]] = {name: [] for name in self.names}
         for j, k in enumerate(self.column):
             if k >= 0:
@@ -32,7 +32,7 @@ class Source:
         return {name: features for name, features in found.items() if features}
 
     def table(self, names, data):
-        """A DataFrame of the columns of some names, and of the features that have none."""
+        """Return a DataFrame of some columns, and of the features that have none."""
         import pandas as pd
 
         own = [k for k, name in enumerate(self.names) if name in names]
@@ -47,7 +47,7 @@ class Source:
 
 
 def shortened(names, pipelines) -> tuple[str, ...]:
-    """Names without those of the steps before them, such as ``onehot__``, if they stay distinct."""
+    """Remove prefixes of steps such as ``onehot__`` from names, if they stay distinct."""
     steps = {"remainder"}
     try:
         for part in (part for pipeline in pipelines for part in pipeline.get_params().values()):
@@ -66,7 +66,7 @@ def _without(name, steps):
 
 
 def source(pipelines, X) -> Source | None:
-    """Where the features come from; None if there are no steps, or these do not tell."""
+    """Trace the features to columns; None if there are no steps, or they do not say."""
     import pandas as pd
 
     if not pipelines:
@@ -77,7 +77,7 @@ def source(pipelines, X) -> Source | None:
         given = getattr(first, "feature_names_in_", None)
         names = [f"x{j}" for j in range(first.n_features_in_)] if given is None else list(given)
         _, column = _through(pipelines, names)
-    except Exception:  # of steps that others wrote, and nothing depends on what they would tell
+    except Exception:  # of any step: the names are optional
         return None
     if X is not None and not hasattr(X, "iloc"):
         labels, X = names_of_columns(X), X if isinstance(X, np.ndarray) else np.asarray(X)
@@ -86,7 +86,7 @@ def source(pipelines, X) -> Source | None:
 
 
 def _through(steps, names):
-    """Names of what comes out of some steps, and the index of the name that each is made of."""
+    """Return the names after some steps, and the index of the name that each is made of."""
     column = list(range(len(names)))
     for step in steps:
         made, of = _made_of(step, names)
@@ -118,7 +118,7 @@ def _made_of(step, names):
         return made, [0] * len(made)
     if made == list(names):
         return made, list(range(len(names)))
-    if hasattr(step, "powers_"):  # of PolynomialFeatures, whose other terms are of several columns
+    if hasattr(step, "powers_"):  # PolynomialFeatures: other terms have several columns
         return made, [int(own.argmax()) if (own > 0).sum() == 1 else -1 for own in step.powers_]
     by_step = _named_by_step(step)
     made_of = [
@@ -132,7 +132,7 @@ def _made_of(step, names):
 
 
 def _named_by_step(step):
-    """The column that each feature was made of, by names, where an encoder of others tells it."""
+    """Return the column of each feature where an encoder of another package names it."""
     if hasattr(step, "output_to_input_"):  # of skrub
         return step.output_to_input_
     tables = getattr(step, "mapping", None)
@@ -160,7 +160,7 @@ def _of_blocks(step, names):
 
 
 def _places(chosen, names) -> list[int]:
-    """Positions of the columns of a block, in any of the forms that a ColumnTransformer takes."""
+    """Return positions of a block's columns, in any of the forms that ColumnTransformer takes."""
     import pandas as pd
 
     if isinstance(chosen, slice):
@@ -173,7 +173,7 @@ def _places(chosen, names) -> list[int]:
 
 
 def _named_before(step, name, names, last):
-    """Index of the column whose name a feature has or begins with, from `last` on; -1 if none."""
+    """Return the column whose name a feature has or begins with, from `last` on; else -1."""
     if name in names:
         return list(names).index(name)
     if not any(hasattr(step, attribute) for attribute in _BY_COLUMN):

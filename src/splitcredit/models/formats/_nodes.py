@@ -1,4 +1,4 @@
-"""Shared by converters, mostly for boosted trees, whose libraries keep values of leaves only."""
+"""Build nodes for converters, mostly of boosted trees, whose files have values at leaves only."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from splitcredit.models.categories import Categories
 
 
 class UnsupportedModelError(TypeError, ValueError):
-    """No converter knows a model. Code that was written for shap catches a ValueError."""
+    """No converter recognizes a model; a ValueError, as code written for shap expects."""
 
 
 def full_name(model) -> str:
-    """The name of a model's class with its package, from where it can be imported."""
+    """Return the name of a model's class with the package to import it from."""
     kind = type(model)
     parts = [part for part in kind.__module__.split(".") if not part.startswith("_")]
     return ".".join([*parts, kind.__qualname__])
 
 
 class NoTreesError(UnsupportedModelError):
-    """A model is none of trees, or none that is known; see `splitcredit.to_forest`."""
+    """A model has no trees, or no known ones; see `splitcredit.to_forest`."""
 
     def __init__(self, model, reason=""):
         super().__init__(f"cannot convert {full_name(model)} to a Forest{reason}")
 
 
 def refuse_damaged(is_damaged, what) -> None:
-    """Raise a ValueError if a model contradicts itself; of files `named_if_damaged` says which."""
+    """Raise a ValueError if a model contradicts itself; `named_if_damaged` adds the file."""
     if is_damaged:
         raise ValueError(f"{what}: save it again")
 
@@ -37,14 +37,14 @@ INNER = ("detector_", "model_", "booster_", "boosters[i]")
 
 
 def inner_model(model) -> str | None:
-    """Where a model of another package keeps one, as an expression behind the point."""
+    """Return where a model of another package keeps its inner model, as an expression."""
     own = getattr(model, "__dict__", {})
     of_class = type(model)
     return next((n for n in INNER if n.partition("[")[0] in own or hasattr(of_class, n)), None)
 
 
 def unknown_model(model, reason="") -> UnsupportedModelError:
-    """The error that a model cannot be converted, with the one that it is made around, if any."""
+    """Return the error that a model cannot be converted, with the inner model if any."""
     held = inner_model(model)
     if held is None:
         return NoTreesError(model, reason)
@@ -55,25 +55,25 @@ def unknown_model(model, reason="") -> UnsupportedModelError:
 
 
 def not_fitted(model) -> Exception:
-    """The error that a model is not fitted."""
+    """Return the error that a model is not fitted."""
     from sklearn.exceptions import NotFittedError
 
     return NotFittedError(f"this {type(model).__name__} is not fitted: call fit(X, y) first")
 
 
 def no_booster(model, name) -> UnsupportedModelError:
-    """The error that an object of a library is none of its models."""
+    """Return the error that an object of a library is not a model."""
     held = inner_model(model)
     remedy = "give the Booster or the fitted model" if held is None else f"explain model.{held}"
     return UnsupportedModelError(f"cannot convert {name} to a Forest: {remedy}")
 
 
-# Where the impurity is that of `summarized`, and not one that the library kept.
+# Name of the impurity that `summarized` computes, where the library stores none.
 LEAF_VARIANCE = "leaf variance"
 
 
 def summarized(arrays, leaf_value, offsets, model, column=None, n_outputs=1) -> dict:
-    """Node arrays with mean and variance of the leaves below each node, weighted by cover.
+    """Return node arrays with mean and variance of the leaves below each node, by cover.
 
     The mean is the prediction of a row that stops at the node (Saabas' method needs it). The
     variance is an impurity where a library keeps none: its decrease at a split is the decrease of
@@ -106,14 +106,14 @@ def summarized(arrays, leaf_value, offsets, model, column=None, n_outputs=1) -> 
 
 
 def target_names(n_targets) -> tuple[str, ...]:
-    """Names of the outputs of a model with several targets."""
+    """Name the outputs of a model with several targets."""
     return tuple(f"y{k}" for k in range(n_targets))
 
 
 def of_two_classes(classes) -> dict:
-    """Fields of a Forest with one score for two classes, that of the second.
+    """Return fields of a Forest with one score for two classes, which belongs to the second.
 
-    Where training had one class, the score is that of what is not this class; without labels, and
+    Where training had one class, the score belongs to all other classes; without labels, and
     beside a class 0, it is called 1.
     """
     other, *scored = (0, 1) if classes is None or len(classes) == 0 else classes
@@ -123,13 +123,13 @@ def of_two_classes(classes) -> dict:
 
 
 def class_names(classes, n_outputs) -> tuple:
-    """Names of outputs, one a class; declared classes that training lacked have their numbers."""
+    """Name outputs, one a class; declared classes that training lacked have their numbers."""
     labels = () if classes is None else tuple(classes)
     return (*labels, *range(len(labels), n_outputs))
 
 
 def frozen(arrays: dict, but: str = "") -> dict:
-    """The arrays marked read-only, so that Forest need not copy them; `but` is no array."""
+    """Mark arrays read-only, so that Forest need not copy them; `but` is no array."""
     for name, array in arrays.items():
         if name != but:
             array.flags.writeable = False
@@ -137,13 +137,13 @@ def frozen(arrays: dict, but: str = "") -> dict:
 
 
 def members_of(words) -> np.ndarray:
-    """The bits that are set in a bitset: numbers of 32 bits, the lowest first."""
+    """List the bits that are set in a bitset: numbers of 32 bits, the lowest first."""
     words = np.asarray(words, np.uint32)
     return np.flatnonzero(words[:, None] >> np.arange(32, dtype=np.uint32) & 1)
 
 
 def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding) -> dict:
-    """Fields of a Forest for splits of `nodes` by the codes of categories in `members`."""
+    """Return Forest fields for splits of `nodes` by the codes of categories in `members`."""
     if not len(nodes) and not len(labels):
         return {}
     number_of: dict[tuple, int] = {}

@@ -1,4 +1,4 @@
-"""Scikit-learn's decision trees, and what averages them: forests, extra-trees, bags and votes.
+"""Convert scikit-learn's decision trees and means of them: forests, extra-trees, bags, votes.
 
 Scikit-learn casts X to float32 and goes left on ``x <= threshold`` with a float64 threshold. From
 release 1.3 on the node values of a classifier are class fractions.
@@ -21,12 +21,12 @@ KIND = {"strict": False, "x_dtype": "float32", "cover_kind": "weighted_n_node_sa
 
 
 def tree(model, labels) -> dict:
-    """Fields of the Forest of a single decision tree, with its labels among them."""
+    """Return Forest fields of a single decision tree, with its labels among them."""
     return _averaged(model, [model], model.criterion, labels)
 
 
 def forest(model, labels) -> dict:
-    """Fields of the Forest of a random forest or extra-trees model."""
+    """Return Forest fields of a random forest or extra-trees model."""
     fields = _averaged(model, model.estimators_, model.criterion, labels)
     # Balanced forests of imbalanced-learn draw by samplers, and do not say which rows.
     is_known = model.bootstrap and not hasattr(model, "samplers_")
@@ -36,14 +36,14 @@ def forest(model, labels) -> dict:
 
 
 def bagging(model, labels) -> dict:
-    """Fields of the Forest of bagged models, which may know some features or classes only."""
+    """Return Forest fields of bagged models, each of which may lack features or classes."""
     estimators = _predicting(model)
     if not all(isinstance(estimator, BaseDecisionTree) for estimator in estimators):
         return bag(model, estimators, labels)
     if hasattr(estimators[0], "classes_") and not hasattr(model, "classes_"):
         raise _nodes.UnsupportedModelError(
             f"estimator 0 of this {type(model).__name__} is a {type(estimators[0]).__name__}, "
-            "and the mean of labels is no mean of trees: bag regression trees"
+            "and the mean of labels is not a mean of trees: bag regression trees"
         )
     fields = _averaged(
         model,
@@ -57,7 +57,7 @@ def bagging(model, labels) -> dict:
 
 
 def _predicting(model):
-    """The estimators by which a bagged model predicts: as many as it is set to have now."""
+    """Return the estimators by which a bagged model predicts: as many as it is set to have."""
     present = len(model.estimators_)
     if model.n_estimators > present:
         raise ValueError(
@@ -69,7 +69,7 @@ def _predicting(model):
 
 
 def _averaged(model, estimators, criterion, labels, **parts):
-    """Fields of the mean of some estimators' trees."""
+    """Return Forest fields of the mean of some estimators' trees."""
     trees = [estimator.tree_ for estimator in estimators]
     values = [_values(tree) for tree in trees]
     n_outputs = len(labels["output_names"])
@@ -78,12 +78,12 @@ def _averaged(model, estimators, criterion, labels, **parts):
 
 
 def allows_nan(model) -> bool:
-    """Whether the fitted model has a rule for NaN."""
+    """Return whether the fitted model has a rule for NaN."""
     return get_tags(model).input_tags.allow_nan
 
 
 def stacked(trees, values, missing, n_outputs=None, features=None, columns=None) -> dict:
-    """Node arrays of the trees one after the other; each tree may know some columns only."""
+    """Return node arrays of the trees one after the other; each may know some columns only."""
     offsets = np.concatenate([[0], np.cumsum([t.node_count for t in trees])])
     n = offsets[-1]
     n_outputs = values[0].shape[1] if n_outputs is None else n_outputs
@@ -121,7 +121,7 @@ def stacked(trees, values, missing, n_outputs=None, features=None, columns=None)
 
 
 def _values(tree):
-    """Values of the nodes: of each target one, or one for each class, (n_nodes, n_outputs)."""
+    """Return the values of the nodes: one for each target or class, (n_nodes, n_outputs)."""
     if tree.n_outputs == 1:
         return tree.value[:, 0, :]
     return np.concatenate([tree.value[:, k, :n] for k, n in enumerate(tree.n_classes)], axis=1)
@@ -132,7 +132,7 @@ _COMPARED = 64
 
 
 def _inbag(model, estimators):
-    """How often each training row was drawn for each tree, in the smallest unsigned type.
+    """Count how often each training row was drawn for each tree, in the smallest type.
 
     None where scikit-learn no longer knows, after several calls of fit with ``warm_start``: bagged
     models keep the seeds of the last call, and forests draw the rows of all trees anew from as many
@@ -149,7 +149,7 @@ def _inbag(model, estimators):
 
 
 def _inbag_of_forest(model):
-    """The same for a forest, whose rows are drawn by one generator that is seeded for each tree.
+    """Do the same for a forest, whose generator is seeded for each tree.
 
     Scikit-learn makes a generator for each tree, which takes most of its time. Rows of forests with
     weights may be drawn in another way, so the first trees are compared with its own, as many as
@@ -189,7 +189,7 @@ _ALIKE = ("strict", "x_dtype", "aggregate", "cover_kind", "criterion", "missing_
 
 
 def mean_of(members, weights, labels, name, features=None, columns=None) -> dict:
-    """Fields of the weighted mean of Forests, which may know some features or outputs only."""
+    """Return fields of the weighted mean of Forests, which may lack features or outputs."""
     first = members[0]
     for key in _ALIKE:
         others = [getattr(one, key) for one in members if getattr(one, key) != getattr(first, key)]
@@ -238,10 +238,10 @@ def mean_of(members, weights, labels, name, features=None, columns=None) -> dict
 
 
 def vote(model, labels) -> dict:
-    """Fields of a VotingClassifier by fractions (soft), or of a VotingRegressor."""
+    """Return Forest fields of a VotingClassifier by fractions (soft), or a VotingRegressor."""
     if getattr(model, "voting", "soft") != "soft":
         raise _nodes.UnsupportedModelError(
-            f"this {type(model).__name__} counts votes, which are no sum of trees: fit with "
+            f"this {type(model).__name__} counts votes, which are not a sum of trees: fit with "
             "voting='soft', or explain model.estimators_[i]"
         )
     members = [member(one, model) for one in model.estimators_]
@@ -252,14 +252,14 @@ def vote(model, labels) -> dict:
 
 
 def vote_weights(model) -> list:
-    """Weights of the fitted members of a vote; those that are dropped have none."""
+    """Return the weights of the fitted members of a vote, without those that are dropped."""
     given = np.ones(len(model.estimators)) if model.weights is None else model.weights
     pairs = zip(model.estimators, given, strict=True)
     return [weight for (_, one), weight in pairs if not isinstance(one, str)]  # not "drop"
 
 
 def bag(model, estimators, labels) -> dict:
-    """Fields of bagged models of trees other than single trees."""
+    """Return Forest fields of bagged models of trees other than single trees."""
     members = [member(one, model) for one in estimators]
     columns = None
     if hasattr(model, "classes_"):
@@ -270,10 +270,10 @@ def bag(model, estimators, labels) -> dict:
 
 
 def member(estimator, model):
-    """The Forest of one model of a mean, which must predict what the mean is of."""
+    """Return the Forest of one member of a mean, which must predict the averaged quantity."""
     inner, steps = unwrap(estimator)
     forest, name = to_forest(inner), type(model).__name__
-    why, remedy = _unlike(inner, forest, hasattr(model, "classes_")), ""
+    why, remedy = _other_prediction(inner, forest, hasattr(model, "classes_")), ""
     if steps.pipelines:
         why = "from rows that steps of its own have changed"
         remedy = f"put the steps before the {name}, in one pipeline around it, or "
@@ -285,12 +285,12 @@ def member(estimator, model):
     return replace(forest, names_given=False)
 
 
-def _unlike(inner, forest, of_classes):
-    """What a model predicts, in words, if it is something else than its trees add up to."""
+def _other_prediction(inner, forest, of_classes):
+    """Say in words what a model predicts, if that is not the sum of its trees."""
     own = format_of(inner)
     if of_classes:
         is_fraction = forest.aggregate == "mean" and own.units(inner).tree_output == "probability"
         return "" if is_fraction else "probabilities, and its trees add up to scores"
     if np.size(getattr(inner, "classes_", ())) or forest.output_names == ("path length",):
-        return "labels, which are no mean or sum of trees"
+        return "labels, which are not a mean or sum of trees"
     return own.predicts_otherwise(inner)

@@ -1,4 +1,4 @@
-"""Scikit-learn models that are a plain mean or sum of trees: as a Forest, and what they predict."""
+"""Convert scikit-learn models that are a mean or sum of trees, and compute their predictions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from splitcredit.models.forest import Forest
 from splitcredit.models.formats import _nodes, _sklearn_means, _sklearn_sums, format_of
 from splitcredit.models.formats.own import with_names
 
-# Class -> attribute that fitting sets, and what makes the fields of a Forest.
+# Class -> attribute that fitting sets, and function that makes the fields of a Forest.
 _MODELS = {
     tree.DecisionTreeClassifier: ("tree_", _sklearn_means.tree),
     tree.DecisionTreeRegressor: ("tree_", _sklearn_means.tree),
@@ -42,7 +42,7 @@ _OF_OTHERS = {
     ),
     ("quantile_forest", "BaseForestQuantileRegressor"): ("estimators_", _sklearn_means.forest),
 }
-# Name of a class that is no mean or sum of trees -> why, and what can be explained in its place.
+# Name of a class that is not a mean or sum of trees -> why, and what to explain instead.
 # By name: importing all of them would take time.
 _EACH = "model.estimators_[i]"
 _REASONS = {
@@ -107,7 +107,7 @@ def _kind(model):
 
 
 def _labels(model):
-    """Names of features and outputs, as fields of a Forest."""
+    """Return names of features and outputs, as fields of a Forest."""
     names = getattr(model, "feature_names_in_", None)
     has_names = names is not None
     return {
@@ -128,7 +128,7 @@ def _n_targets(model):
 
 
 def _labels_of_outputs(model):
-    """Classes or targets as fields; of a boosted binary classifier the second class."""
+    """Return classes or targets as fields; for boosting of two classes, the second."""
     n_targets = _n_targets(model)
     if not is_classifier(model):
         return {"output_names": _nodes.target_names(n_targets) if n_targets > 1 else ("output",)}
@@ -151,7 +151,7 @@ def _labels_of_outputs(model):
 
 
 def raw(model, forest, X):
-    """The raw prediction of a model, by fewer checks than its own method makes."""
+    """Return the raw prediction of a model, with fewer checks than its own method makes."""
     if type(model).__module__.startswith("sksurv."):
         return model.predict(np.asarray(X))
     if type(model).__module__.startswith("quantile_forest."):  # which predicts quantiles
@@ -162,7 +162,7 @@ def raw(model, forest, X):
     X = with_names(model, X)
     if hasattr(model, "_raw_predict") and hasattr(model, "_baseline_prediction"):
         return model._raw_predict(_with_objects_for_labels(model, X), n_threads=1)
-    with parallel_config(backend="sequential"):  # whatever its n_jobs: processes take long to start
+    with parallel_config(backend="sequential"):  # for any n_jobs: processes take long to start
         if isinstance(model, ensemble.IsolationForest):
             return _path_length(model, X)
         if not is_classifier(model):
@@ -175,7 +175,7 @@ def raw(model, forest, X):
 
 
 def _with_objects_for_labels(model, X):
-    """Rows with objects where scikit-learn keeps labels, which it cannot compare with numbers."""
+    """Return rows with objects for labels, which scikit-learn cannot compare with numbers."""
     if model.is_categorical_ is None:
         return X
     labels = model._preprocessor.named_transformers_["encoder"].categories_
@@ -190,7 +190,7 @@ def _with_objects_for_labels(model, X):
 
 
 def _mean(model, X):
-    """What scikit-learn's forests, bags and votes predict, without slow checks; None of others."""
+    """Predict as scikit-learn's forests, bags and votes do, without slow checks; else None."""
     forests = (
         ensemble.RandomForestClassifier,
         ensemble.RandomForestRegressor,
@@ -225,7 +225,7 @@ def _mean(model, X):
 
 
 def _mean_of_trees(trees, X):
-    """Mean of the values of the leaves, with those of all targets beside one another."""
+    """Average the values of the leaves, all targets beside one another."""
     X = np.ascontiguousarray(X, np.float32)
     values = sum(one.tree_.predict(X) for one in trees) / len(trees)
     if values.ndim == 2:
@@ -235,5 +235,5 @@ def _mean_of_trees(trees, X):
 
 
 def _path_length(model, X):
-    """Mean length of the paths, from the score ``-2 ** (-length / c)``."""
+    """Recover the mean length of the paths from the score ``-2 ** (-length / c)``."""
     return -_sklearn_sums.mean_length(model.max_samples_) * np.log2(-model.score_samples(X))

@@ -1,6 +1,6 @@
-"""Scikit-learn's sums of trees, and of votes, lengths of paths and risk scores at their leaves.
+"""Convert scikit-learn's sums of trees: boosting, isolation forests and survival models.
 
-Of gradient boosting the output is the raw score, before the loss's link.
+For gradient boosting, the output is the raw score, before the loss's link.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CONSTANT = ("prior", "most_frequent", "constant")
 
 
 def gradient(model, labels) -> dict:
-    """Fields of a GradientBoosting model; the impurities are scikit-learn's own."""
+    """Return Forest fields of a GradientBoosting model, with scikit-learn's own impurities."""
     base = _start(model)
     trees = [estimator.tree_ for estimator in model.estimators_.ravel()]
     arrays = stacked(trees, [tree.value[:, 0, :] for tree in trees], allows_nan(model))
@@ -33,7 +33,7 @@ def gradient(model, labels) -> dict:
 
 
 def _start(model):
-    """Raw scores before the first tree, (n_outputs,)."""
+    """Return raw scores before the first tree, (n_outputs,)."""
     if starts_from_model(model):
         raise ValueError(
             f"this {type(model).__name__} starts from the predictions of {model.init_!r} (init), a "
@@ -43,7 +43,7 @@ def _start(model):
 
 
 def starts_from_model(model) -> bool:
-    """Whether a fitted model starts from the predictions of another one."""
+    """Return whether a fitted model starts from the predictions of another one."""
     if not isinstance(model, (GradientBoostingClassifier, GradientBoostingRegressor)):
         return False
     start = getattr(model, "init_", "zero")
@@ -52,19 +52,19 @@ def starts_from_model(model) -> bool:
 
 
 def start_of(model, rows) -> np.ndarray:
-    """Raw scores of rows before the first tree, (n_samples, n_outputs)."""
+    """Return raw scores of rows before the first tree, (n_samples, n_outputs)."""
     return model._raw_predict_init(rows)
 
 
 def from_zero(model):
-    """The same model, as if it started from 0."""
+    """Copy the model so that it starts from 0."""
     started = copy(model)
     started.init_ = "zero"
     return started
 
 
 def histogram(model, labels) -> dict:
-    """Fields of the Forest of a HistGradientBoosting model, whose covers count rows."""
+    """Return Forest fields of a HistGradientBoosting model, whose covers count rows."""
     base = model._baseline_prediction.ravel()
     trees = [predictor.nodes for row in model._predictors for predictor in row]
     counts = np.array([len(tree) for tree in trees])
@@ -99,14 +99,14 @@ def histogram(model, labels) -> dict:
 
 
 def _original(model):
-    """Columns of X in the order in which the trees see them: categorical ones come first."""
+    """Return the columns of X in the order of the trees: categorical ones come first."""
     if model.is_categorical_ is None:
         return np.arange(model.n_features_in_)
     return np.argsort(~model.is_categorical_, kind="stable")
 
 
 def _subsets(model, arrays, nodes):
-    """Fields for splits by categories, whose members go left."""
+    """Return fields for splits by categories, whose members go left."""
     if model.is_categorical_ is None:
         return {}
     bitsets = [p.raw_left_cat_bitsets for row in model._predictors for p in row]
@@ -119,8 +119,8 @@ def _subsets(model, arrays, nodes):
     for j, own in zip(labeled, encoder.categories_, strict=True):
         if any(v is None for v in own):
             raise ValueError(
-                f"this {type(model).__name__} has None for a category of feature {j}, which cannot "
-                "be told from a missing value: put NaN or a label in its place, and fit anew"
+                f"this {type(model).__name__} has None for a category of feature {j}, which looks "
+                "like a missing value: put NaN or a label in its place, and fit anew"
             )
     # NaN comes last, and is no category.
     labels = tuple(tuple(v for v in own if v == v) for own in encoder.categories_)
@@ -129,7 +129,7 @@ def _subsets(model, arrays, nodes):
 
 
 def ada_boost(model, labels) -> dict:
-    """Fields of the Forest of AdaBoost over decision trees: its ``decision_function``.
+    """Return Forest fields of AdaBoost over decision trees: its ``decision_function``.
 
     Each tree votes with its weight for the class that is largest in the leaf, and with -1 / (K - 1)
     of it for each of the K - 1 others. Of two classes the output is the score of the second minus
@@ -145,7 +145,7 @@ def ada_boost(model, labels) -> dict:
     weights = model.estimator_weights_[: len(trees)] / model.estimator_weights_.sum()
     n_classes = len(model.classes_)
     if n_classes < 2:
-        raise ValueError(f"this {type(model).__name__} knows one class only: there is no score")
+        raise ValueError(f"this {type(model).__name__} was fitted on one class only: fit it on two")
     votes = []
     for estimator, weight in zip(model.estimators_, weights, strict=True):
         predicted = estimator.classes_[estimator.tree_.value[:, 0, :].argmax(axis=1)]
@@ -157,7 +157,7 @@ def ada_boost(model, labels) -> dict:
 
 
 def isolation_forest(model, labels) -> dict:
-    """Fields of the Forest of an isolation forest: the mean length of a row's paths.
+    """Return Forest fields of an isolation forest: the mean length of a row's paths.
 
     A leaf counts its depth and the mean length of the paths that a tree grown on its rows would
     have (Liu, Ting and Zhou 2008, Eq. 1). Scikit-learn's score is ``-2 ** (-length / c)``, with c
@@ -172,7 +172,7 @@ def isolation_forest(model, labels) -> dict:
 
 
 def of_leaves(model, arrays, labels, aggregate):
-    """Fields of a Forest whose inner nodes have the means of the leaves below them."""
+    """Return Forest fields whose inner nodes have the means of the leaves below them."""
     offsets, name = arrays["tree_offsets"], type(model).__name__
     arrays = _nodes.summarized(arrays, arrays["value"], offsets, name)
     fields = {"criterion": _nodes.LEAF_VARIANCE, "aggregate": aggregate}
@@ -180,7 +180,7 @@ def of_leaves(model, arrays, labels, aggregate):
 
 
 def _depths(tree):
-    """Number of edges from the root to each node."""
+    """Count the edges from the root to each node."""
     depth = np.zeros(tree.node_count)
     for k in np.flatnonzero(tree.children_left >= 0):
         depth[tree.children_left[k]] = depth[tree.children_right[k]] = depth[k] + 1
@@ -188,14 +188,14 @@ def _depths(tree):
 
 
 def mean_length(n_rows):
-    """Mean length of the paths in isolation trees, by the number of rows of a tree."""
+    """Return the mean length of paths in isolation trees, by the number of rows of a tree."""
     n = np.maximum(n_rows, 3).astype(float)
     of_many = 2.0 * (np.log(n - 1.0) + np.euler_gamma) - 2.0 * (n - 1.0) / n
     return np.select([n_rows <= 1, n_rows == 2], [0.0, 1.0], of_many)
 
 
 def survival(model, labels) -> dict:
-    """Fields of a survival tree or forest: its risk score, the sum of the cumulative hazards."""
+    """Return Forest fields of a survival tree or forest: the sum of the cumulative hazards."""
     estimators = getattr(model, "estimators_", [model])
     values = [_risk(one) for one in estimators]
     arrays = stacked([one.tree_ for one in estimators], values, True)
@@ -204,7 +204,7 @@ def survival(model, labels) -> dict:
 
 
 def _risk(estimator):
-    """Risk score of every node: over the times with an event, unless only the score is kept."""
+    """Return the risk score of every node: summed over event times, unless scores are stored."""
     value = estimator.tree_.value
     if value.shape[1:] == (1, 1):
         return value[:, :, 0].copy()
@@ -212,10 +212,10 @@ def _risk(estimator):
 
 
 def cox_boosting(model, labels) -> dict:
-    """Fields of GradientBoostingSurvivalAnalysis: the risk score of the Cox model."""
+    """Return fields of GradientBoostingSurvivalAnalysis: the risk score of the Cox model."""
     if model.loss != "coxph" or model.dropout_rate > 0:
         raise _nodes.UnsupportedModelError(
-            f"this {type(model).__name__} predicts no sum of its trees: fit with loss='coxph' and "
-            "dropout_rate=0"
+            f"this {type(model).__name__} does not predict a sum of its trees: fit with "
+            "loss='coxph' and dropout_rate=0"
         )
     return {**gradient(model, labels), **KIND}

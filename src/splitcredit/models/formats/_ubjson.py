@@ -1,4 +1,4 @@
-"""Reader of UBJSON, the binary form of JSON in which XGBoost keeps a model.
+"""Read UBJSON, the binary form of JSON in which XGBoost saves a model.
 
 It reads what XGBoost writes, which is less than the format allows: objects have no count, arrays
 have one, and keys, strings and arrays give their length in 8 bytes. All numbers are big-endian.
@@ -24,19 +24,19 @@ _LENGTH = Struct(">q")
 
 
 class Typed(tuple):
-    """An array whose numbers are all of one type, not yet decoded: its dtype and its bytes."""
+    """An array of numbers of one type, not decoded yet: its dtype and its bytes."""
 
     __slots__ = ()
 
 
 def joined(arrays) -> np.ndarray:
-    """Typed arrays decoded and one after the other, in the native order of bytes."""
+    """Decode typed arrays and join them, in the native order of bytes."""
     (dtype,) = {dtype for dtype, _ in arrays}
     return _decoded(b"".join([content for _, content in arrays]), dtype)
 
 
 def length(array) -> int:
-    """Length of an array, typed or not."""
+    """Return the length of an array, typed or not."""
     return len(array[1]) // array[0].itemsize if isinstance(array, Typed) else len(array)
 
 
@@ -45,7 +45,7 @@ def _decoded(content, dtype):
 
 
 class Columns(Sequence):
-    """Objects of one form, such as trees, of which little is decoded before it is needed."""
+    """Objects with the same keys, such as trees, whose values are decoded on demand."""
 
     def __init__(self, content, keys, places):
         self._content, self._keys, self._places = content, keys, places
@@ -59,17 +59,17 @@ class Columns(Sequence):
         return Columns(self._content, self._keys, self._places.of(index))
 
     def joined(self, key) -> np.ndarray:
-        """One array of all objects, decoded and one after the other."""
+        """Decode the arrays of all objects for a key, one after the other."""
         begins, lengths, marker = self._of(key)
         dtype = _DTYPES[marker]
         return _decoded(records.joined(self._content, begins, lengths * dtype.itemsize), dtype)
 
     def lengths(self, key) -> np.ndarray:
-        """Length of an array of each object, int64 (n_objects,)."""
+        """Return the length of each object's array for a key, int64 (n_objects,)."""
         return self._of(key)[1]
 
     def texts(self, key) -> list[bytes]:
-        """The text that each object has for a key."""
+        """Return the text that each object has for a key."""
         begins, lengths, _ = self._of(key)
         places = zip(begins.tolist(), (begins + lengths).tolist(), strict=True)
         return [bytes(self._content[begin:end]) for begin, end in places]
@@ -90,7 +90,7 @@ def read(content: bytes | bytearray):
 
 
 def _length(b, at, size=1, before=b""):
-    """A number of things of some bytes each, which all stand behind it, and its marker before."""
+    """Read a number of things of so many bytes, which must follow, and the marker before it."""
     if not b.startswith(before + b"L", at - 1 - len(before)):
         raise ValueError(f"byte {at} has no length, which stands behind an L")
     (n,) = _LENGTH.unpack_from(b, at)
@@ -100,7 +100,7 @@ def _length(b, at, size=1, before=b""):
 
 
 def _value(b, at):
-    """The value whose marker stands at `at`, and where it ends."""
+    """Read the value whose marker stands at `at`; return where it ends, too."""
     marker = b[at]
     if marker == _OBJECT:
         return _object(b, at)
@@ -120,14 +120,14 @@ def _text(b, at):
 
 
 def _typed(b, at):
-    """``[$``, marker, ``#L``, length, numbers."""
+    """Read ``[$``, marker, ``#L``, length, numbers."""
     dtype = _DTYPES[b[at + 2]]
     stop = at + 13 + _length(b, at + 5, dtype.itemsize, b"#") * dtype.itemsize
     return Typed((dtype, b[at + 13 : stop])), stop
 
 
 def _array(b, at):
-    """``[#L``, length, values."""
+    """Read ``[#L``, length, values."""
     n, at = _length(b, at + 3, before=b"#"), at + 11
     if n and b[at] == _OBJECT:
         return _columns(b, at, n) or _items(b, at, n)
@@ -147,7 +147,7 @@ def _items(b, at, n):
 
 
 def _run(b, at, most):
-    """Numbers that have the type of the first; each has its marker."""
+    """Read numbers that have the type of the first; each has its marker."""
     dtype = _DTYPES[b[at]]
     size = 1 + dtype.itemsize
     most = max(1, min(most, (len(b) - at) // size))
@@ -158,7 +158,7 @@ def _run(b, at, most):
 
 
 def _columns(b, at, n):
-    """Objects as `Columns`, and where they end; None if they have not all the form of the first."""
+    """Read objects as `Columns`; return their end, too; None if their keys differ."""
     keys = _keys(_object(b, at)[0])
     places, stop = records.find(b, at, n, keys)
     if places is None:
@@ -167,7 +167,7 @@ def _columns(b, at, n):
 
 
 def _keys(members):
-    """Keys of typed arrays, texts and numbers of an object, and of objects in it."""
+    """List keys of typed arrays, texts and numbers of an object, and of objects in it."""
     keys = []
     for key, value in members.items():
         keys += _keys(value) if isinstance(value, dict) else [key]
@@ -175,7 +175,7 @@ def _keys(members):
 
 
 def _object(b, at):
-    """``{``, pairs of a key and a value, ``}``."""
+    """Read ``{``, pairs of a key and a value, ``}``."""
     members, at = {}, at + 1
     while b[at] != _END:
         key, at = _text(b, at)

@@ -1,4 +1,4 @@
-"""The tree model inside of pipelines, searches and the like, and what its rows go through."""
+"""Find the tree model inside of pipelines and searches, and the steps before it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from splitcredit.rows.tables import dense, with_text
 
 @dataclass(frozen=True)
 class Steps:
-    """What rows go through before the trees, and a step that made other rows in training."""
+    """The steps before the trees, and a step that changed the training rows."""
 
     pipelines: tuple = ()
     absent: float = 0.0
     row_changing: str = ""
 
     def rows(self, X):
-        """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
+        """Return rows as the trees see them: transformed, and sparse ones dense."""
         # Not by a Pipeline, which asks its last step whether it is fitted: many do not know.
         steps = [step for pipeline in self.pipelines for _, step in pipeline.steps]
         for step in (step for step in steps if step not in (None, "passthrough")):
@@ -35,18 +35,18 @@ class Steps:
         return dense(X, self.absent) if self.pipelines else X
 
     def training_rows(self, X):
-        """Training rows as the trees saw them; ValueError if a step made other rows in training."""
+        """Return training rows as the trees saw them; ValueError if a step changed them."""
         if self.row_changing:
             raise ValueError(
-                f"the step {self.row_changing} gave the model other training rows than transform "
-                "gives, and they are not kept: fit the last step apart, on rows and targets that "
-                "the steps before it gave in training, such as model[:-1].fit_transform(X, y), "
+                f"the step {self.row_changing} changed the training rows, and the changed ones "
+                "are not stored: fit the last step by itself, on the rows and targets that the "
+                "steps before it give in training, such as model[:-1].fit_transform(X, y), "
                 "and pass it and them"
             )
         return self.rows(X)
 
     def named(self, forest: Forest) -> Forest:
-        """The forest with the names of the transformed features, without those of the steps."""
+        """Return the forest with the transformed features' names, without prefixes of steps."""
         if not self.pipelines:
             return forest
         names = forest.feature_names if forest.names_given else self.names_out()
@@ -57,11 +57,11 @@ class Steps:
         return replace(forest, feature_names=short, full_names=full, names_given=True)
 
     def shortened(self, names) -> tuple[str, ...]:
-        """Names of features without those of the steps, where they stay distinct."""
+        """Remove prefixes of the steps from names of features, where they stay distinct."""
         return _columns.shortened(names, self.pipelines)
 
     def names_out(self):
-        """Names that the last step gives out; None if there is none, or it does not know them."""
+        """Return the names that the last step gives; None if it has none."""
         names = None
         try:
             for pipeline in self.pipelines:
@@ -72,7 +72,7 @@ class Steps:
 
 
 def inside(model) -> tuple[object, tuple, str]:
-    """What `unwrap` gives, the pipelines of the steps before it, and `Steps.row_changing`."""
+    """Return the result of `unwrap`, the pipelines before the model, and `Steps.row_changing`."""
     pipelines, row_changing = [], ""
     while True:
         model = unfrozen(model)
@@ -83,14 +83,14 @@ def inside(model) -> tuple[object, tuple, str]:
             row_changing = row_changing or _row_changing_step(model)
             name, model = model.steps[-1]
             if model is None or isinstance(model, str):
-                raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
+                raise ValueError(f"the last step {name!r} of the pipeline is not a model of trees")
         else:
             return model, tuple(pipelines), row_changing
 
 
 def unfrozen(model):
-    """The model in a FrozenEstimator, which hands rows on unchanged, or the model itself."""
-    # It shows the attributes of what it holds, so only its class tells it from a search.
+    """Return the model in a FrozenEstimator, which passes rows on unchanged, or the model."""
+    # It shows the attributes of its model, so only its class distinguishes it from a search.
     while any(base.__name__ == "FrozenEstimator" for base in type(model).__mro__):
         model = model.estimator
     # A detector of pyod is the isolation forest that it holds, with a threshold.
@@ -100,14 +100,14 @@ def unfrozen(model):
 
 
 def is_pipeline(model):
-    """Whether a model is a pipeline of scikit-learn."""
+    """Return whether a model is a pipeline of scikit-learn."""
     # Whoever holds a pipeline has imported it, so nothing is imported here.
     module = sys.modules.get("sklearn.pipeline")
     return module is not None and isinstance(model, module.Pipeline)
 
 
 def _transforming(pipeline):
-    """A pipeline of the steps before the last; those that draw training rows do nothing now."""
+    """Return a pipeline of the steps before the last, without samplers of training rows."""
     from sklearn.pipeline import Pipeline
 
     steps = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]
@@ -115,7 +115,7 @@ def _transforming(pipeline):
 
 
 def _row_changing_step(pipeline):
-    """Name and kind of a step before the last that treats training rows in another way."""
+    """Return name and kind of a step that treats training rows in another way."""
     for name, step in pipeline.steps[:-1]:
         if hasattr(step, "fit_resample"):
             return f"{name!r} ({type(step).__name__})"
@@ -134,7 +134,7 @@ def _row_changing_step(pipeline):
 
 
 def _is_cross_fitted(transformer):
-    """Whether fit_transform of scikit-learn's encoder takes the targets of other rows."""
+    """Return whether fit_transform of scikit-learn's encoder uses other rows' targets."""
     return any(
         base.__name__ == "TargetEncoder" and base.__module__.startswith("sklearn.")
         for base in type(transformer).__mro__
@@ -142,7 +142,7 @@ def _is_cross_fitted(transformer):
 
 
 def is_search(model):
-    """Whether a model is a search, which holds its best estimator."""
+    """Return whether a model is a search, which holds its best estimator."""
     if isinstance(model, type):
         return False
     named = any(base.__name__ == "BaseSearchCV" for base in type(model).__mro__)

@@ -1,4 +1,4 @@
-"""`Format`: what is known of the models of one library, a subclass and a file for each.
+"""Define `Format`: the knowledge of one library's models, a subclass and a file for each.
 
 A method that a subclass leaves out has the answer for a `Forest`, of which no more is known than
 its arrays. `FORMATS` of the package lists the subclasses, and `format_of` finds the one of a model.
@@ -21,14 +21,14 @@ _SCORE = "give a score that does to method='permutation' (scoring=)"
 
 
 class Format:
-    """What is known of the models of one library; models are fitted, without pipelines around."""
+    """Knowledge of one library's fitted models, without pipelines around them."""
 
     # What the library is called, and the top-level packages of the classes of its models.
     title = ""
     packages: tuple[str, ...] = ()
     # A key that only its JSON documents have, and how files begin that only itself can read.
     json_key, own_mark = "", b""
-    # Whether a model says what it predicts, and whether it is at hand and can predict.
+    # Whether a model states its units, and whether it is in memory and can predict.
     has_units = predicts = False
     # What it takes an entry for that a sparse matrix does not store.
     absent = 0.0
@@ -40,62 +40,62 @@ class Format:
     # the training silent.
     tree_count = ""
     quiet: ClassVar[dict] = {}
-    # Class of rows in a form of its own -> what the offset of each row is called there, or "".
+    # Class of a container of rows -> its name for the offset of each row, or "".
     containers: ClassVar[dict] = {}
     # Types that may be read from files of skops.
     trusted: tuple[str, ...] = ()
 
     def recognizes(self, model) -> bool:
-        """Whether the class of a model, or one of its bases, is of the library."""
+        """Return whether the class of a model, or one of its bases, is of the library."""
         return not self.packages_of(model).isdisjoint(self.packages)
 
     @staticmethod
     def packages_of(model) -> set[str]:
-        """Top-level packages of the class of a model and its bases."""
+        """Return the top-level packages of the class of a model and its bases."""
         return {base.__module__.partition(".")[0] for base in type(model).__mro__}
 
     def decoded(self, raw: bytes, name: str):
-        """The content of a file that is no JSON, or None if it is of another library."""
+        """Decode a file that is not JSON; None if it belongs to another library."""
         return None
 
     def of_document(self, document: dict):
-        """The content of a JSON document that has `json_key`."""
+        """Return the content of a JSON document that has `json_key`."""
         return document
 
     def loaded(self, path):
-        """The model in a file that begins with `own_mark`."""
+        """Load the model in a file that begins with `own_mark`."""
         raise NotImplementedError(f"{type(self).__name__} has an own_mark, and must define loaded")
 
     def forest_of_content(self, content, name: str) -> Forest:
-        """The Forest of what `decoded` or `of_document` gave; ValueError if it cannot be one."""
+        """Build the Forest of `decoded` or `of_document` content, or raise a ValueError."""
         raise NotImplementedError(
             f"{type(self).__name__} reads files, and must define forest_of_content"
         )
 
     def forest(self, model) -> Forest:
-        """The Forest of a model; see `splitcredit.to_forest` for errors."""
+        """Convert a model to a Forest; see `splitcredit.to_forest` for errors."""
         if isinstance(model, Forest):
             return model
         raise _nodes.unknown_model(model)
 
     def called(self, model) -> str:
-        """What a model is called in messages."""
+        """Return the name of a model in messages."""
         return type(model).__name__
 
     def units(self, model) -> Units:
-        """Units of the raw prediction of a model."""
+        """Return the units of the raw prediction of a model."""
         return Units()
 
     def has_link(self, model) -> bool:
-        """Whether a model predicts a function of the sum of its trees."""
+        """Return whether a model predicts a function of the sum of its trees."""
         return False
 
     def predicts_raw(self, model) -> bool:
-        """Whether a model predicts the sum of its trees even if its objective has a link."""
+        """Return whether a model predicts the raw sum even if its objective has a link."""
         return False
 
     def no_mean(self, model) -> str:
-        """Why the prediction of a regressor is no mean of y; empty if it is one, or not known."""
+        """Say why a regressor does not predict a mean of y; empty if it does, or unknown."""
         objective = self.objective_of_no_mean(model)
         if objective is None:
             return ""
@@ -109,23 +109,23 @@ class Format:
         )
 
     def objective_of_no_mean(self, model) -> str | None:
-        """The objective of a model that predicts no means, "" for its user's own; else None."""
+        """Return an objective that gives no means, "" for a custom one; else None."""
         return None
 
     def predicts_otherwise(self, model) -> str:
-        """What a regressor predicts, in words, if it is not what its trees add up to."""
+        """Say what a regressor predicts, if it is not the sum of its trees."""
         return "a function of the sum of its trees" if self.has_link(model) else ""
 
     def from_zero(self, model) -> tuple[Any, Callable] | None:
-        """A model as if it started from 0, and what it adds to prepared rows; None of most."""
+        """Return a model that starts from 0, and what to add to prepared rows; else None."""
         return None
 
     def own_prediction(self, model, forest, X) -> Any:
-        """Raw prediction of rows or a container by the library, or None; it may raise any error."""
+        """Predict raw scores by the library, or return None; any error may be raised."""
         return None
 
     def replaced_method(self, model, name: str) -> Any:
-        """The class of the library whose method a model has replaced by another, or None."""
+        """Return the library's class whose method a model overrides, or None."""
         owners = [base for base in type(model).__mro__ if name in vars(base)]
         packages = [base.__module__.partition(".")[0] for base in owners]
         own = [base for base, of in zip(owners, packages, strict=True) if of in self.packages]
@@ -133,42 +133,42 @@ class Format:
         return own[0] if own and is_replaced else None
 
     def is_slow(self, model) -> bool:
-        """Whether a model takes longer to predict a row than it takes to explain it."""
+        """Return whether a model takes longer to predict a row than to explain it."""
         return False
 
     def first_trees(self, model, forest, n_trees: int) -> int:
-        """The number of trees that shap takes for the first `n_trees`; ValueError if none."""
+        """Return the trees that shap takes for the first `n_trees`, or a ValueError."""
         return n_trees
 
     def gains(self, model, forest) -> np.ndarray | None:
-        """Sums of the gains of splits, (n_features,), as the library keeps them, or None."""
+        """Return the library's sums of the gains of splits, (n_features,), or None."""
         return None
 
     def rows(self, X):
-        """The rows of a container, as a matrix or table; ValueError if it does not hold them."""
+        """Return the rows of a container, as a matrix or table; ValueError if it has none."""
         return X
 
     def offsets(self, X, forest) -> np.ndarray | None:
-        """What a container adds to the prediction of each row, (n_samples, n_outputs), or None."""
+        """Return a container's addition to each prediction, (n_samples, n_outputs), or None."""
         return None
 
     def first_rows(self, X, n: int):
-        """A container of its first rows with their offsets; of all where it cannot be cut."""
+        """Return a container of its first rows with offsets; all if it cannot be cut."""
         return X.slice(list(range(min(n, X.num_row()))))
 
     def own_features(self, model) -> dict[str, list[int]]:
-        """Positions of features that only the library can turn into numbers, by their kind."""
+        """Return positions of features that only the library can encode, by their kind."""
         return {}
 
     def own_shap_values(self, model) -> Any:
-        """What the library computes for a model with `own_features`; see `catboost.ShapValues`."""
+        """Return the library's values of `own_features`; see `catboost.ShapValues`."""
         raise NotImplementedError(
             f"{type(self).__name__} has own_features, and must define own_shap_values"
         )
 
 
 class Boosted(Format):
-    """A library of boosted trees: what a model predicts depends on the name of its objective."""
+    """A library of boosted trees: the objective's name decides what a model predicts."""
 
     has_units = predicts = True
     units_by_objective: ClassVar[dict] = {}
@@ -180,11 +180,11 @@ class Boosted(Format):
     no_means: tuple[str, ...] = ()
 
     def objective(self, model) -> str:
-        """Name of the objective of a model, behind a blank a parameter that units depend on."""
+        """Return the objective's name, followed by a parameter that units depend on."""
         raise NotImplementedError(f"{type(self).__name__} is boosted, and must define objective")
 
     def objective_of_content(self, content) -> str:
-        """The same of what a file holds; "" if it has none."""
+        """Return the objective in the content of a file; "" if it has none."""
         for key in self.objective_keys:
             content = content.get(key, "") if isinstance(content, dict) else ""
         return content if isinstance(content, str) else ""
@@ -196,14 +196,14 @@ class Boosted(Format):
         return found
 
     def units_of(self, objective) -> Units:
-        """Units by the objective."""
+        """Return the units by the objective."""
         return self.units_by_objective.get(objective, Units())
 
     def has_link(self, model) -> bool:
         return self.is_linked(self.objective(model))
 
     def is_linked(self, objective) -> bool:
-        """Whether an objective has a link."""
+        """Return whether an objective has a link."""
         name, _, parameter = objective.partition(" ")
         return name in self.linked or parameter == "sqrt"
 
@@ -211,12 +211,12 @@ class Boosted(Format):
         return self.unless_mean("" if _is_users_own(model) else self.objective(model))
 
     def unless_mean(self, objective) -> str | None:
-        """Name of an objective, or None if a mean is predicted by it."""
+        """Return the name of an objective, or None if it predicts a mean."""
         name = objective.partition(" ")[0]
         known = {*self.units_by_objective, *self.linked}
         return None if name in known and name not in self.no_means else name
 
 
 def _is_users_own(model):
-    """Whether the objective of a wrapper is a function; its configuration may have another one."""
+    """Return whether a wrapper has a custom objective; its configuration may name another."""
     return callable(getattr(model, "objective", None))

@@ -1,4 +1,4 @@
-"""CatBoost: a reader of its JSON files that needs no CatBoost, and its own SHAP values.
+"""Convert CatBoost models, read JSON files without CatBoost, and use its own SHAP values.
 
 The output is the raw formula value, before the loss's link. CatBoost casts X to float32 and goes
 right on ``x > border``. Its oblivious trees ask the same question at all nodes of a depth; they
@@ -49,7 +49,7 @@ _POSITIONS = {
 
 
 class CatBoost(Boosted):
-    """Fitted models, their JSON files, and Pool."""
+    """Format of fitted CatBoost models, their JSON files, and Pool."""
 
     title = "CatBoost"
     packages = ("catboost",)
@@ -94,7 +94,7 @@ class CatBoost(Boosted):
         return from_content(content, name)
 
     def objective(self, model):
-        """The loss; empty for a sum of models, which has none."""
+        """Return the loss; empty for a sum of models, which has none."""
         from catboost import CatBoostError
 
         try:
@@ -119,12 +119,12 @@ class CatBoost(Boosted):
         return named(np.array(X.get_features()), None if made_up else names)
 
     def offsets(self, X, forest):
-        """CatBoost adds a baseline."""
+        """Return the baseline, which CatBoost adds."""
         baseline = np.asarray(X.get_baseline(), np.float64)
         return baseline.reshape(-1, forest.n_outputs) if baseline.size else None
 
     def own_features(self, model):
-        """Positions of the features that CatBoost turns into numbers, by argument of a Pool."""
+        """Return positions of features that CatBoost encodes, by argument of a Pool."""
         if not getattr(model, "is_fitted", lambda: False)():
             return {}
         positions = {name: getattr(model, method)() for name, method in _POSITIONS.items()}
@@ -135,9 +135,9 @@ class CatBoost(Boosted):
 
 
 class ShapValues:
-    """SHAP values that CatBoost computes; `outputs` describes their outputs as a Forest does."""
+    """SHAP values that CatBoost computes; `outputs` describes them as a Forest does."""
 
-    # What a result and what messages say of them, and the remedy if they do not add up.
+    # Names of the values in results and messages, and the remedy if they do not add up.
     computed_by, called = "CatBoost ShapValues", "CatBoost's ShapValues"
     why_off = (
         "of trees with categories that are not symmetric they are wrong: fit with "
@@ -159,11 +159,11 @@ class ShapValues:
         return SimpleNamespace(**fixed | labels)
 
     def values(self, container):
-        """Values (n_samples, n_features, n_outputs) and baseline (n_outputs,)."""
+        """Return values (n_samples, n_features, n_outputs) and baseline (n_outputs,)."""
         scale, bias = self._model.get_scale_and_bias()
         if scale != 1:
             raise ValueError(
-                f"CatBoost computes no SHAP values of a model with scale {scale:g}: call "
+                f"CatBoost gives no SHAP values of a model with scale {scale:g}: call "
                 f"model.set_scale_and_bias(1, {bias}), and multiply the values by {scale:g}"
             )
         shap = self._asked(container, "ShapValues")
@@ -172,18 +172,18 @@ class ShapValues:
         return shap[:, :, :-1].transpose(0, 2, 1), shap[0, :, -1]
 
     def interactions(self, container):
-        """Values (n_samples, n_features, n_features, n_outputs) and baseline (n_outputs,)."""
+        """Return values (n_samples, n_features, n_features, n_outputs) and baseline."""
         pairs = self._asked(container, "ShapInteractionValues")
         pairs = pairs[:, None] if pairs.ndim == 3 else pairs
         return pairs[:, :, :-1, :-1].transpose(0, 2, 3, 1), pairs[0, :, -1, -1]
 
     def _asked(self, container, kind):
-        """What CatBoost computes; ValueError if the rows do not fit the model."""
+        """Ask CatBoost; ValueError if the rows do not fit the model."""
         with _refusals():
             return np.asarray(self._model.get_feature_importance(container, type=kind))
 
     def container(self, X):
-        """Rows as a Pool that is not empty, as a table in order of features, and their count."""
+        """Return rows as a Pool that is not empty, as a table in order, and their count."""
         from catboost import Pool
 
         names = list(self.feature_names)
@@ -216,7 +216,7 @@ class ShapValues:
 
 
 def _table(X, names, are_given):
-    """Rows as an array or DataFrame with columns in the order of the features."""
+    """Return rows as an array or DataFrame with columns in the order of the features."""
     refuse_container(X)
     labels = labels_of_columns(X)
     if labels is None:
@@ -231,7 +231,7 @@ def _table(X, names, are_given):
 
 @contextmanager
 def _refusals():
-    """What CatBoost refuses is a ValueError, as of other models."""
+    """Turn errors of CatBoost into a ValueError, as for other models."""
     from catboost import CatBoostError
 
     try:
@@ -241,7 +241,7 @@ def _refusals():
 
 
 def from_content(content, name) -> Forest:
-    """The Forest of a decoded model of the given name."""
+    """Build the Forest of a decoded model of the given name."""
     info = content["features_info"]
     for key, kind in _REFUSED.items():
         if info.get(key):
@@ -273,8 +273,8 @@ def from_content(content, name) -> Forest:
 
 
 def _flat(content, features, scale, n_outputs, name):
-    """Node arrays of a Forest."""
-    # A split says its feature and border, and its number among those of all features, by which
+    """Build node arrays of a Forest."""
+    # A split names its feature and border, and its number among all borders, by which
     # CatBoost goes.
     known = [(j, np.float32(b)) for j, one in enumerate(features) for b in one.get("borders") or ()]
     borders = dict(enumerate(known))
@@ -299,7 +299,7 @@ def _flat(content, features, scale, n_outputs, name):
 
 
 def _numbers(given, what):
-    """A list of numbers, float64; CatBoost takes others for 0, and has 64 bits for whole ones."""
+    """Check a list of numbers; CatBoost reads others as 0, and has 64 bits for integers."""
     is_list = isinstance(given, list) and {int, float} >= set(map(type, given))
     is_damaged = not is_list or any(type(x) is int and not -(2**63) <= x < 2**63 for x in given)
     refuse_damaged(is_damaged, f"{what} must have lists of numbers")
@@ -316,14 +316,14 @@ def _check_features(features):
 
 
 def _checked_weights(weights):
-    """Covers of leaves; of a damaged file they may be anything."""
+    """Return covers of leaves; a damaged file may hold anything."""
     weights = _numbers(weights, "leaf_weights")
     refuse_damaged(not (weights >= 0).all(), "leaf_weights must not be negative")
     return weights
 
 
 def _covers(left, right, cover):
-    """Covers of all nodes from those of the leaves, `EMPTY` where no training row was."""
+    """Add the covers of leaves up to all nodes, `EMPTY` where no training row was."""
     cover = np.where(cover > 0, cover, EMPTY)
     for k in np.flatnonzero(left >= 0)[::-1]:
         cover[k] = cover[left[k]] + cover[right[k]]
@@ -331,7 +331,7 @@ def _covers(left, right, cover):
 
 
 def _oblivious(tree, borders, n_outputs):
-    """Node arrays of a full binary tree, one level after the other."""
+    """Build node arrays of a full binary tree, one level after the other."""
     splits = tree.get("splits") or []
     depth = len(splits)
     n_values = len(tree["leaf_values"])
@@ -356,7 +356,7 @@ def _oblivious(tree, borders, n_outputs):
 
 
 def _nested(tree, borders, n_outputs):
-    """Node arrays of a tree of nested splits, parents before their children."""
+    """Build node arrays of a tree of nested splits, parents before their children."""
     feature, threshold, left, right, value, cover = [], [], [], [], [], []
     stack = [(tree, None, None)]
     while stack:
@@ -388,7 +388,7 @@ def _as_dict(feature, threshold, left, right, value, cover):
 
 
 def _labels_of_outputs(info, n_outputs, name):
-    """Classes or targets as fields of a Forest; a binary score is that of class 1."""
+    """Return classes or targets as Forest fields; a binary score belongs to class 1."""
     parameters = info.get("class_params") or {}
     # With a given number of classes there are no names, and the classes are numbers.
     known = parameters.get("class_to_label") or []

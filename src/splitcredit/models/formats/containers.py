@@ -1,4 +1,4 @@
-"""Rows in the containers of libraries, which may hold an offset for each row."""
+"""Read rows in the containers of libraries, which may hold an offset for each row."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from splitcredit.rows.tables import records
 
 
 def rows_in(X, model=None):
-    """The rows of a container, or of dicts as a DataFrame; anything else as it is."""
+    """Return the rows of a container, or of dicts as a DataFrame; anything else unchanged."""
     X = records(X, model)
     library = _library_of_container(X)
     return X if library is None else library.rows(X)
 
 
 def offsets(X, forest):
-    """What a container adds to each of its rows, (n_samples, n_outputs), or None for nothing."""
+    """Return a container's addition to each row, (n_samples, n_outputs), or None for nothing."""
     library = _library_of_container(X)
     return None if library is None else library.offsets(X, forest)
 
 
 def name_of_offset(X) -> str:
-    """What the offset of a container is called there."""
+    """Return the container's name for its offset."""
     library, kind = _library_of_container(X), type(X).__name__
     return f"the {library.containers[kind]} of this {kind}"
 
 
 def first_rows(X, n: int):
-    """The first rows of a container with their offsets; all where it cannot be cut."""
+    """Return the first rows of a container with their offsets; all if it cannot be cut."""
     return _library_of_container(X).first_rows(X, n)
 
 
 def with_offset(attribution, forest, offset):
-    """The baseline of an attribution with the offsets of its rows."""
+    """Add the offsets of the rows to the baseline of an attribution."""
     names = attribution.output_names
     if attribution.output_index is not None and forest.other_class is not None:
         own = np.where(attribution.output_index[:, None] == 1, offset, -offset)
@@ -47,6 +47,6 @@ def with_offset(attribution, forest, offset):
 
 
 def _library_of_container(X):
-    """The format that rows are a container of, or None."""
+    """Return the format that rows are a container of, or None."""
     kind = type(X).__name__
     return next((one for one in FORMATS if kind in one.containers and one.recognizes(X)), None)

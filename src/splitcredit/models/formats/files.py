@@ -1,4 +1,4 @@
-"""Model files, recognized by their content: `ModelFile`, the format of paths."""
+"""Recognize model files by their content: `ModelFile`, the format of paths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from splitcredit.results.stored import named_if_damaged
 
 
 class ModelFile(Format):
-    """Paths of files that a library has saved; ValueError if one holds no whole model."""
+    """Format of paths of saved models; ValueError if a file holds no complete model."""
 
     has_units = True
 
@@ -42,13 +42,13 @@ class ModelFile(Format):
         return library.unless_mean(objective)
 
     def _objective(self, model):
-        """The library that saved a model, and the name of its objective."""
+        """Return the library that saved a model, and the name of its objective."""
         with named_if_damaged(Path(model).name):
             library, content = self._opened(Path(model))
             return library, library.objective_of_content(content)
 
     def _opened(self, path):
-        """The library that saved a model, and the decoded content."""
+        """Return the library that saved a model, and the decoded content."""
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder: pass the file of the model in it")
         raw = path.read_bytes()
@@ -69,7 +69,7 @@ def _document(raw, name):
     except ValueError as error:
         if not raw.startswith(b"{"):
             raise _unknown(name) from None
-        raise ValueError(f"{name} is no model, or a damaged one: {error}") from None
+        raise ValueError(f"{name} is not a model, or is damaged: {error}") from None
     if not isinstance(content, dict):
         raise _unknown(name)
     return content
@@ -77,6 +77,6 @@ def _document(raw, name):
 
 def _unknown(name):
     return ValueError(
-        f"{name} is no model file known here: save an XGBoost model as .json or .ubj, a LightGBM "
+        f"{name} is not a known model file: save an XGBoost model as .json or .ubj, a LightGBM "
         'model with save_model, a CatBoost model with save_model(file, format="json")'
     )

@@ -1,4 +1,4 @@
-"""GPBoost: LightGBM's trees, beside which a model may have random effects."""
+"""Convert GPBoost's models: LightGBM's trees, beside which there may be random effects."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from splitcredit.models.formats.lightgbm import LightGBM, from_pieces
 
 
 class GPBoost(Format):
-    """Boosters; `LightGBM` reads the files."""
+    """Format of Boosters; `LightGBM` reads the files."""
 
     title = "GPBoost"
     packages = ("gpboost",)
 
     def forest(self, model):
-        """The fixed effects."""
+        """Convert the fixed effects."""
         name = type(model).__name__
         if not hasattr(model, "model_to_string"):
             raise _nodes.no_booster(model, name)

@@ -1,4 +1,4 @@
-"""LightGBM: a reader of its text format that needs no LightGBM, and what its models mean.
+"""Convert LightGBM models, and read their text format without LightGBM.
 
 The output is the raw score, before the objective's link; what the training started from is in the
 leaves of the first trees. LightGBM goes left on ``x <= threshold`` in float64 and counts rows. Of
@@ -36,7 +36,7 @@ _BUFFER = 1 << 20
 
 
 class LightGBM(Boosted):
-    """Boosters and wrappers with gbdt, goss, rf or dart, files, also of GPBoost, and Dataset."""
+    """Format of Boosters and wrappers (gbdt, goss, rf, dart), files, also of GPBoost, Dataset."""
 
     title = "LightGBM"
     packages = ("lightgbm",)
@@ -63,7 +63,7 @@ class LightGBM(Boosted):
         return raw.decode().replace("\r\n", "\n")
 
     def of_document(self, document):
-        """The text of a model of GPBoost with random effects: its trees are the fixed ones."""
+        """Return the text of a GPBoost model with random effects: the fixed effects' trees."""
         return document[self.json_key]
 
     def forest_of_content(self, content, name):
@@ -71,7 +71,7 @@ class LightGBM(Boosted):
         return from_pieces([content], name)
 
     def forest(self, model):
-        """The trees that ``predict`` uses: up to ``best_iteration`` of early stopping, or all."""
+        """Convert the trees that ``predict`` uses: up to ``best_iteration``, or all."""
         from lightgbm import Booster, LGBMModel
 
         name, classes = type(model).__name__, None
@@ -138,7 +138,7 @@ def _booster(model, name):
 
 
 def _pieces(booster):
-    """The text of the model in pieces that fit LightGBM's buffer, which takes half the time."""
+    """Yield the text of the model in pieces of LightGBM's buffer, which takes half the time."""
     stop = booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
     at, step, pieces = 0, 64, []
     while at < stop:
@@ -150,9 +150,9 @@ def _pieces(booster):
 
 
 def check_whole(text, name) -> None:
-    """Raise a ValueError if a text ends before its last tree, or LightGBM reads others in it.
+    """Raise a ValueError if a text ends early, or LightGBM reads other trees in it.
 
-    It cuts the text by the sizes of the trees, and the head by its lines.
+    LightGBM cuts the text by the sizes of the trees, and the head by its lines.
     """
     inside, is_whole = _inside(text)
     head, *trees = inside.split("\nTree=")
@@ -167,11 +167,11 @@ def check_whole(text, name) -> None:
     are_joined |= "\0" in text or "\r" in text
     is_cut = "tree_sizes" in values and sizes != [str(len(f"Tree={tree}\n")) for tree in trees]
     is_cut |= not len(values["feature_infos"].split()) == n_features == n_names
-    refuse_damaged(are_joined or is_cut, f"the {name} is damaged, its head is of other trees")
+    refuse_damaged(are_joined or is_cut, f"the {name} is damaged, its header is for other trees")
 
 
 def _inside(text):
-    """The text up to the end of its trees, and whether there is one.
+    """Return the text up to the end of its trees, and whether there is one.
 
     Before LightGBM 2.2 no line said so, and the importances follow the trees.
     """
@@ -183,7 +183,7 @@ def _inside(text):
 
 
 def from_pieces(pieces, name, classes=None) -> Forest:
-    """The Forest of a model of the given name, from texts that hold its trees in turn."""
+    """Build the Forest of a model of the given name, from texts that hold its trees in turn."""
     if not pieces:
         raise ValueError(f"this {name} has no trees: fit at least one iteration")
     head = dict(re.findall(r"^(\w+)(?:=(.*))?$", pieces[0].partition("\nTree=")[0], re.M))
@@ -225,7 +225,7 @@ def from_pieces(pieces, name, classes=None) -> Forest:
 
 
 def _n_outputs(head, n_trees):
-    """Trees of a round, one for each class; refused where the head contradicts itself."""
+    """Return the trees of a round, one for each class; refuse a contradictory header."""
     n_outputs = int(head["num_tree_per_iteration"])
     n_classes = int(head.get("num_class", n_outputs))
     found = f"there are {n_outputs} trees a round, {n_classes} classes and {n_trees} trees"
@@ -234,13 +234,13 @@ def _n_outputs(head, n_trees):
 
 
 def _names_given(features, text):
-    """Whether the names are the user's; models of a DataFrame keep a list of its categories."""
+    """Return whether the user gave the names; models of a DataFrame list its categories."""
     made_up = [f"Column_{j}" for j in range(len(features))]
     return list(features) != made_up or _categories_line(text).startswith("[")
 
 
 class _Trees:
-    """The trees of a model's text: where the contents of their keys are, and how many leaves."""
+    """The trees of a model's text: places of their keys' contents, and numbers of leaves."""
 
     def __init__(self, pieces, name):
         self._text = "".join(map(_lines_of_trees, pieces)).encode()
@@ -260,7 +260,7 @@ class _Trees:
             )
         self.read("num_leaves", np.arange(n_trees), one, leaves)
         self.n_leaves = self.whole("num_leaves", leaves).astype(np.int64)
-        # Each leaf has a value, of two characters at least with what parts it from the next.
+        # Each leaf has a value, of two characters at least with its separator.
         is_damaged = self.n_leaves.min(initial=1) < 1
         is_damaged |= 2 * self.n_leaves.sum() > len(self._text)
         refuse_damaged(is_damaged, "there are fewer values of leaves than num_leaves says")
@@ -275,14 +275,14 @@ class _Trees:
         return counts
 
     def whole(self, key, numbers) -> np.ndarray:
-        """The numbers of a key as int32; ValueError if they are no whole numbers of this type."""
+        """Return a key's numbers as int32; ValueError if they are not integers of this type."""
         with np.errstate(invalid="ignore"):
             whole = numbers.astype(np.int32)
-        refuse_damaged((whole != numbers).any(), f"it has {key} that are no whole numbers")
+        refuse_damaged((whole != numbers).any(), f"it has {key} that are not whole numbers")
         return whole
 
     def texts(self, key) -> list[str]:
-        """What stands behind a key, of the trees that have it."""
+        """Return the text behind a key, for the trees that have it."""
         begins, ends = self._places[key]
         has_key = begins >= 0
         places = zip(begins[has_key].tolist(), ends[has_key].tolist(), strict=True)
@@ -296,7 +296,7 @@ def _lines_of_trees(piece):
 
 
 def _missing_value(features_of_nodes, decision, features, by_category, members, name):
-    """0 if the model was fitted with zero_as_missing, else None; splits by categories ignore it."""
+    """Return 0 for a model with zero_as_missing, else None; category splits ignore it."""
     is_number = decision & _BY_CATEGORY == 0
     zero = is_number & (decision & _ZERO != 0)
     if not zero.any():
@@ -318,7 +318,7 @@ def _missing_value(features_of_nodes, decision, features, by_category, members, 
 
 
 def _members(trees, arrays, by_category):
-    """The categories that go left at each of some nodes, which split by categories."""
+    """List the categories that go left at each of some nodes, which split by categories."""
     bitsets, n_bitsets = [], []
     for bounds, words in zip(*map(trees.texts, _BITSETS), strict=True):
         words = np.array(words.split(), np.uint32)
@@ -336,7 +336,7 @@ def _members(trees, arrays, by_category):
 
 
 def _labels(text):
-    """Labels of the categories of each column of type ``category``; None without a DataFrame."""
+    """Return category labels of each ``category`` column; None without a DataFrame."""
     line = _categories_line(text)
     return tuple(tuple(own) for own in json.loads(line)) if line.startswith("[") else None
 
@@ -346,7 +346,7 @@ def _categories_line(text):
 
 
 def _flat(trees, n_outputs, averaged, name):
-    """Node arrays, inner nodes of each tree before its leaves, and decision types, 0 at leaves."""
+    """Build node arrays, inner nodes of each tree first, and decision types, 0 at leaves."""
     n_leaves = trees.n_leaves
     n_splits, n_nodes = n_leaves - 1, 2 * n_leaves - 1
     offsets = np.concatenate([[0], np.cumsum(n_nodes)])
@@ -396,7 +396,7 @@ def _flat(trees, n_outputs, averaged, name):
 
 
 def _below_zero(threshold):
-    """The thresholds, with the one between 0 and negative numbers a step lower.
+    """Return the thresholds, with the one between 0 and negative numbers a step lower.
 
     LightGBM takes that number itself for 0 before it compares.
     """
@@ -405,7 +405,7 @@ def _below_zero(threshold):
 
 
 def _labels_of_outputs(head, n_outputs, classes):
-    """Classes as fields; the one output of a binary classifier is the score of class 1."""
+    """Return classes as fields; a single output is the score of class 1."""
     if n_outputs > 1:
         return {"output_names": _nodes.class_names(classes, n_outputs)}
     if head.get("objective", "").startswith("binary"):

@@ -1,4 +1,4 @@
-"""NGBoost: an output for each parameter of the distribution, a sum of scikit-learn's trees."""
+"""Convert NGBoost's models: a sum of scikit-learn's trees for each distribution parameter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from splitcredit.models.formats.units import Units
 
 
 class NGBoost(Sklearn):
-    """Models over decision trees, which are estimators of scikit-learn."""
+    """Format of models over scikit-learn's decision trees."""
 
     title = "NGBoost"
     packages = ("ngboost",)
@@ -46,14 +46,14 @@ class NGBoost(Sklearn):
         return Forest(**{**of_leaves(model, arrays, labels, "sum"), **KIND, "base": base})
 
     def units(self, model):
-        """The base class of its models, which may be fitted, too, says nothing."""
+        """Return no units for the base class of its models, which may be fitted, too."""
         return super().units(model) if "sklearn" in self.packages_of(model) else Units()
 
     def own_prediction(self, model, forest, X):
         return model.pred_param(np.asarray(X))
 
     def is_slow(self, model):
-        """It calls every tree from Python."""
+        """Return True: it calls every tree from Python."""
         return True
 
     def predicts_otherwise(self, model):

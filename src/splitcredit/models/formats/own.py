@@ -1,4 +1,4 @@
-"""What a fitted model itself predicts, and whether the trees that were made of it do the same."""
+"""Compare the model's own prediction with the prediction of the trees made of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ALIKE = 1e-6
 
 
 def check(opened, offset=None, piece=None, of_class=False) -> None:
-    """Compare totals of `piece`, or of the trees, with what the model predicts for a few rows."""
+    """Compare totals of `piece`, or of the trees, with the model's prediction for a few rows."""
     library, inner, forest = opened.format, opened.inner, opened.forest
     X, table = opened.given, opened.rows
     n_samples = table.shape[0] if piece is None else len(piece.values)
@@ -65,7 +65,7 @@ def compare(one, other, allowed, what_one_does, what_other_is, rows=None, remedy
 
 @cached_per_forest
 def rounding(forest) -> float:
-    """How far a sum over the trees in single precision may be off.
+    """Bound the error of a sum over the trees in single precision.
 
     Each of the additions is off by at most 2**-24 of the largest partial sum, which the sum of the
     largest values of all trees bounds. Twice as much is allowed, for the rounding of the values.
@@ -76,12 +76,12 @@ def rounding(forest) -> float:
 
 
 def as_the_model_takes_them(forest, rows):
-    """Rows in the order of the features, with labels of categories where the model has any."""
+    """Return rows in the order of the features, with labels where the model knows them."""
     return forest.prepare(rows) if forest.categories is None else forest.in_order(rows)
 
 
 def check_replaced(model, rows, of_class=False) -> None:
-    """Compare what a subclass has in place of a method of its library with that method."""
+    """Compare a method that a subclass overrides with the library's method."""
     scores = "predict_proba", "decision_function", "score_samples"
     names = [name for name in scores if hasattr(model, name)]
     for name in [*names, "predict"] if of_class or not names else names:
@@ -109,7 +109,7 @@ def check_replaced(model, rows, of_class=False) -> None:
 
 
 def own_prediction(model, forest, X) -> np.ndarray | None:
-    """Raw prediction by the model's own library, (n_samples, n_outputs); None if it fails."""
+    """Predict by the model's own library, (n_samples, n_outputs); None if it fails."""
     try:
         raw = format_of(model).own_prediction(model, forest, X)
         return None if raw is None else np.asarray(raw, np.float64).reshape(-1, forest.n_outputs)
@@ -118,7 +118,7 @@ def own_prediction(model, forest, X) -> np.ndarray | None:
 
 
 def with_names(model, X):
-    """Rows with names of columns where the model was fitted with them, and without elsewhere."""
+    """Return rows with names of columns if the model was fitted with them, else without."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None and not hasattr(X, "columns"):
         import pandas as pd

@@ -1,4 +1,4 @@
-"""Scikit-learn, and packages whose models are its estimators: what its models mean."""
+"""Recognize and describe models of scikit-learn, and of packages that use its estimators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SLOW = ("AdaBoostClassifier", "IsolationForest")
 
 
 class Sklearn(Format):
-    """Every model that is a plain mean or sum of trees."""
+    """Format of every model that is a plain mean or sum of trees."""
 
     title = "scikit-learn"
     packages: tuple[str, ...] = ("sklearn", "imblearn", "pyod", "quantile_forest", "sksurv")
@@ -67,11 +67,11 @@ class Sklearn(Format):
 
     def predicts_otherwise(self, model):
         if type(model).__module__.startswith("quantile_forest."):
-            return "quantiles, which are no mean of its trees"
+            return "quantiles, which are not the mean of its trees"
         return super().predicts_otherwise(model)
 
     def from_zero(self, model):
-        """Of gradient boosting that starts from the predictions of a model (init)."""
+        """Return it for gradient boosting that starts from a model's predictions (init)."""
         if not type(model).__name__.startswith("GradientBoosting"):
             return None
         from splitcredit.models.formats import _sklearn_sums

@@ -1,4 +1,4 @@
-"""What the raw prediction of a fitted model means.
+"""State what the raw prediction of a fitted model means.
 
 The words are those of shap: the output of the trees is a ``"raw_value"``, ``"log_odds"`` or a
 ``"probability"``, and the objective ``"squared_error"`` or ``"binary_crossentropy"``. Shap has none
@@ -36,7 +36,7 @@ _WORDS = {
 
 
 def in_words(units: Units, forest) -> str:
-    """What the raw prediction of a model is, for an axis; a Forest says less than its model."""
+    """Say what the raw prediction of a model is, for an axis; a Forest says less."""
     if forest.output_names == ("path length",):
         return "path length"
     if units.tree_output is not None:
@@ -47,10 +47,10 @@ def in_words(units: Units, forest) -> str:
 
 
 def refusal(model_output, kind, needed, units, name) -> ValueError:
-    """The error that a field of `units`, `kind`, is not what is `needed` to explain an output."""
+    """Return the error that `kind` of `units` is not the `needed` one to explain an output."""
     quantity = "objective" if kind == "objective" else "raw output"
     own_unit = getattr(units, kind) or "another one"
     return ValueError(
-        f"model_output={model_output!r} needs a model whose {quantity} is {needed}, and that of "
-        f"this {name} is {own_unit}: explain model_output='raw'"
+        f"model_output={model_output!r} needs a model whose {quantity} is {needed}, and for "
+        f"this {name} it is {own_unit}: explain model_output='raw'"
     )

@@ -1,4 +1,4 @@
-"""XGBoost: a reader of its files that needs no XGBoost, and what its models and matrices mean.
+"""Convert XGBoost models and matrices, and read their files without XGBoost.
 
 The output is the margin: the sum of the trees and the base score, before the objective's link.
 XGBoost casts X to float32, goes left on ``x < threshold``, and keeps sums of hessians as covers.
@@ -39,7 +39,7 @@ _LEAST = np.float32(1e-6)
 
 
 def _logit(p):
-    """The log-odds of a probability; at its ends, as XGBoost has it in single precision."""
+    """Return the log-odds of a probability; at its ends, XGBoost's value in single precision."""
     refuse_damaged(not 0 <= p <= 1, f"base_score is {p}, and it must be a probability")
     if _LEAST < p < 1 - _LEAST:
         return math.log(p) - math.log1p(-p)
@@ -50,7 +50,7 @@ def _logit(p):
 def _log(mean):
     if mean <= 0:
         raise ValueError(
-            f"the base score of this model is {mean}, whose logarithm is no number: XGBoost "
+            f"the base score of this model is {mean}, which has no finite logarithm: XGBoost "
             "predicts minus infinity; fit it on targets that are not all 0"
         )
     return math.log(mean)
@@ -69,7 +69,7 @@ _MOST_UNNAMED = 1 << 21
 
 
 class XGBoost(Boosted):
-    """Boosters and wrappers with booster "gbtree" or "dart", their files, and DMatrix."""
+    """Format of Boosters and wrappers (gbtree, dart), their files, and DMatrix."""
 
     title = "XGBoost"
     packages = ("xgboost",)
@@ -114,7 +114,7 @@ class XGBoost(Boosted):
         return from_content(content, name)
 
     def forest(self, model):
-        """A Booster gives all its trees, a wrapper those that its ``predict`` uses.
+        """Convert all trees of a Booster, or those that a wrapper's ``predict`` uses.
 
         These are the trees up to ``best_iteration``, if early stopping has set it. Only a wrapper
         knows which number it takes for a missing value; for Boosters it is a matter of each
@@ -157,7 +157,7 @@ class XGBoost(Boosted):
         return predicted.result()
 
     def first_trees(self, model, forest, n_trees):
-        """Whole rounds."""
+        """Count complete rounds."""
         booster, rounds = _booster_and_rounds(model)
         n_rounds = booster.num_boosted_rounds() if rounds is None else rounds
         return n_trees - n_trees % (forest.n_trees // n_rounds)
@@ -170,7 +170,7 @@ class XGBoost(Boosted):
         return np.array([gains.get(name, 0.0) for name in names], float)
 
     def rows(self, X):
-        """Of a QuantileDMatrix the values that it keeps, by which XGBoost predicts it, too."""
+        """Return for a QuantileDMatrix the stored values, by which XGBoost predicts, too."""
         if "c" in (X.feature_types or ()):
             raise ValueError(
                 f"this {type(X).__name__} has categories, whose order it does not give: pass the "
@@ -179,7 +179,7 @@ class XGBoost(Boosted):
         return named(X.get_data(), X.feature_names)
 
     def offsets(self, X, forest):
-        """XGBoost takes a base margin in place of the base score."""
+        """Return a base margin less the base score, which it replaces."""
         margin = np.asarray(X.get_base_margin(), np.float64)
         return margin.reshape(-1, forest.n_outputs) - forest.base if margin.size else None
 
@@ -188,7 +188,7 @@ class XGBoost(Boosted):
 
 
 def _booster_and_rounds(model):
-    """The Booster of a model, and the rounds that its ``predict`` uses, None for all."""
+    """Return the Booster of a model, and the rounds of its ``predict``, None for all."""
     if not hasattr(model, "get_booster"):
         return model, None
     booster = model.get_booster()
@@ -197,7 +197,7 @@ def _booster_and_rounds(model):
 
 
 def _matrix(kind, X, booster, missing):
-    """A DMatrix of rows; columns of an array may hold codes of categories, so types go with it."""
+    """Make a DMatrix of rows, with types: columns of an array may hold codes of categories."""
     if isinstance(X, kind):
         return X
     types = {} if hasattr(X, "columns") else {"feature_types": booster.feature_types}
@@ -207,7 +207,7 @@ def _matrix(kind, X, booster, missing):
 
 @cache
 def _one_thread():
-    """A thread in which XGBoost uses no others: to start one takes as long as a small model.
+    """Return a thread in which XGBoost starts no others, which would take longer than a model.
 
     The number of threads of XGBoost is a setting of each thread of Python, which it does not put
     back to the default, so a thread of its own has it.
@@ -222,13 +222,13 @@ def _use_one_thread():
         xgboost.set_config(nthread=1)
 
 
-# A forked process has none of the threads of its parent.
+# A forked process does not have the threads of its parent.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_one_thread.cache_clear)
 
 
 def from_content(content, name, rounds=None, classes=None, missing=None) -> Forest:
-    """The Forest of a decoded model of the given name, up to a number of rounds."""
+    """Build the Forest of a decoded model of the given name, up to a number of rounds."""
     learner = content["learner"]
     parameters = learner["learner_model_param"]
     n_features = int(parameters["num_feature"])
@@ -265,7 +265,7 @@ def _n_targets(learner):
 
 
 def _check_outputs(learner, trees, column, name):
-    """Refuse a model whose trees are of other outputs than it says that it has."""
+    """Refuse a model whose trees have other outputs than it declares."""
     expected = max(int(learner["learner_model_param"]["num_class"]), 1) * _n_targets(learner)
     n_values = max(_leaf_sizes(trees))
     if n_values > 1:
@@ -276,12 +276,12 @@ def _check_outputs(learner, trees, column, name):
 
 
 def _trees(learner, name, rounds):
-    """The trees of the first rounds, the output of each, and its weight."""
+    """Return the trees of the first rounds, the output of each, and its weight."""
     booster = learner["gradient_booster"]
     weights = booster.get("weight_drop", booster.get("model", {}).get("weight_drop"))  # 3.4 on
     if booster["name"] not in ("gbtree", "dart"):
         raise ValueError(
-            f"this {name} was made with booster={booster['name']!r}, which is no sum of trees: "
+            f"this {name} was made with booster={booster['name']!r}, which is not a sum of trees: "
             "fit with booster='gbtree'"
         )
     model = booster["gbtree"]["model"] if "gbtree" in booster else booster["model"]
@@ -298,12 +298,12 @@ def _trees(learner, name, rounds):
 
 
 def _numbers(given, dtype):
-    """An array of the file: a list (JSON) or typed (UBJSON)."""
+    """Return an array of the file: a list (JSON) or typed (UBJSON)."""
     return np.array(given, dtype) if isinstance(given, list) else _ubjson.joined([given])
 
 
 def _labels(learner):
-    """Labels of the categories by feature, of releases that keep them (3.1 on)."""
+    """Return category labels by feature, from releases that save them (3.1 on)."""
     booster = learner["gradient_booster"]
     model = booster["gbtree"]["model"] if "gbtree" in booster else booster["model"]
     labels = {}
@@ -324,7 +324,7 @@ def _labels(learner):
 
 
 def _subsets(trees, offsets, arrays, n_features, labels):
-    """Fields for splits by categories, whose members go right."""
+    """Return fields for splits by categories, whose members go right."""
     nodes, members = [], []
     # Before XGBoost 1.3 there are no such lists.
     has_lists = "categories_nodes" in trees[0] or "categories" in trees[0]
@@ -359,12 +359,12 @@ def _subsets(trees, offsets, arrays, n_features, labels):
 
 
 def _is_split(arrays, node):
-    """Whether a node was not cut off, and is no leaf."""
+    """Return whether a node was not cut off, and is no leaf."""
     return node >= 0 and arrays["left"][node] >= 0
 
 
 def _flat(trees, offsets, column, weights, n_outputs, name):
-    """Node arrays of a Forest without pruned nodes; `source` numbers the nodes before that."""
+    """Build node arrays without pruned nodes; `source` has the numbers before that."""
     is_vector = max(_leaf_sizes(trees)) > 1  # before XGBoost 2.0 a leaf with one value has 0
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
@@ -393,7 +393,7 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
 
 
 def _refuse_former_vectors(trees, name):
-    """Refuse leaves with several values in the form of before XGBoost 3.2, which has no covers."""
+    """Refuse leaves with several values as saved before XGBoost 3.2, without covers."""
     if "leaf_weights" not in trees[0]:
         raise ValueError(
             f"this {name} has several values in each leaf (multi_strategy='multi_output_tree') and "
@@ -403,7 +403,7 @@ def _refuse_former_vectors(trees, name):
 
 
 def _vectors(trees, offsets, right, leaf):
-    """Values of vector leaves; a leaf keeps the place of its values in place of its right child."""
+    """Return vector leaves' values; a leaf has their place in place of its right child."""
     n_targets = int(trees[0]["tree_param"]["size_leaf_vector"])
     value = np.zeros((len(leaf), n_targets))
     for tree, start, stop in zip(trees, offsets[:-1], offsets[1:], strict=True):
@@ -414,7 +414,7 @@ def _vectors(trees, offsets, right, leaf):
 
 
 def _without_cut(arrays, value, offsets):
-    """Node arrays without the nodes that are neither a root nor a child."""
+    """Return node arrays without the nodes that are neither a root nor a child."""
     is_kept = np.zeros(len(value), np.bool_)
     inner = np.flatnonzero(arrays["left"] >= 0)
     is_kept[offsets[:-1]] = is_kept[arrays["left"][inner]] = is_kept[arrays["right"][inner]] = True
@@ -431,26 +431,26 @@ def _offsets(trees):
 
 
 def _leaf_sizes(trees):
-    """How many values leaves have, a set of numbers."""
+    """Return the set of the numbers of values that leaves have."""
     if isinstance(trees, _ubjson.Columns):
         return set(map(int, set(trees.texts("size_leaf_vector"))))
     return {int(tree["tree_param"]["size_leaf_vector"]) for tree in trees}
 
 
 def _lengths(trees, key):
-    """Lengths of one array of each tree."""
+    """Return the lengths of one array of each tree."""
     if isinstance(trees, _ubjson.Columns):
         return trees.lengths(key)
     return [_ubjson.length(tree[key]) for tree in trees]
 
 
 def _is_empty(trees, key):
-    """Whether no tree has anything in an array."""
+    """Return whether an array is empty in all trees."""
     return not np.any(_lengths(trees, key))
 
 
 def _column(trees, key):
-    """One array of all trees, joined: from lists of numbers (JSON) or typed arrays (UBJSON).
+    """Join one array of all trees: from lists of numbers (JSON) or typed arrays (UBJSON).
 
     JSON has the shortest decimals that give back the float32 numbers, so float32 they must become.
     """
@@ -463,13 +463,13 @@ def _column(trees, key):
             return np.array(given, np.float32)
         numbers = np.array(given)
         whole = numbers.astype(np.int32)
-        refuse_damaged((whole != numbers).any(), f"{key} has what is no whole number of 32 bits")
+        refuse_damaged((whole != numbers).any(), f"{key} has values that are not 32-bit integers")
         return whole
     return _ubjson.joined(by_tree)
 
 
 def _labels_of_outputs(learner, classes):
-    """Classes or targets as fields; a binary score, of each target, is that of class 1."""
+    """Return classes or targets as fields; a binary score belongs to class 1."""
     parameters = learner["learner_model_param"]
     n_classes, n_targets = int(parameters["num_class"]), _n_targets(learner)
     binary = learner["objective"]["name"].startswith("binary:")
@@ -482,7 +482,7 @@ def _labels_of_outputs(learner, classes):
 
 
 def _base(learner, n_outputs, name):
-    """Base score as a margin, (n_outputs,): text in the model, one number or one for each class."""
+    """Return the base score as a margin, (n_outputs,), from text: one number, or one a class."""
     objective = learner["objective"]["name"]
     if objective not in _LINKS:
         raise ValueError(

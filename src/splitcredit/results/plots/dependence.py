@@ -1,4 +1,4 @@
-"""Plots of partial dependence; see `PartialDependence.plot`."""
+"""Draw partial dependence; see `PartialDependence.plot`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHAT = {"ale": "accumulated local effect", "individual": "prediction of each ro
 
 
 def draw(result, ax, output, centered, lines):
-    """See `PartialDependence.plot`."""
+    """Draw a result; see `PartialDependence.plot`."""
     check_whole("lines", lines, 1)
     names = result.output_names
     outputs = [*range(len(names))] if output is None else [index_of(names, output, "output")]
@@ -75,7 +75,7 @@ class _Places:
 
 
 def _curves(result, ax, outputs, places, centered, lines):
-    """Thin lines for some rows, and a thick one for each output."""
+    """Draw thin lines for some rows, and a thick one for each output."""
     curves = [(result.values[:, c], c) for c in outputs if result.kind != "individual"]
     if result.individual is not None and len(outputs) == 1:
         n = len(result.individual)
@@ -102,7 +102,7 @@ def _curves(result, ax, outputs, places, centered, lines):
 
 
 def _distribution(ax, places):
-    """Gray bars at the bottom: how many rows have which values."""
+    """Draw gray bars at the bottom: how many rows have which values."""
     low, high = ax.get_ylim()
     ax.set_ylim(low - _STRIP * (high - low), high)
     edges = np.arange(len(places.x) + 1) - 0.5
@@ -115,8 +115,6 @@ def _distribution(ax, places):
 
 
 def _edges(centers):
-    """Bounds of cells around sorted places."""
-    if len(centers) == 1:
-        return centers[0] + np.array([-0.5, 0.5])
-    middle = (centers[1:] + centers[:-1]) / 2
-    return np.concatenate([[2 * centers[0] - middle[0]], middle, [2 * centers[-1] - middle[-1]]])
+    """Return the bounds of cells around sorted places."""
+    half = np.diff(centers) / 2 if len(centers) > 1 else np.array([0.5])
+    return np.concatenate([centers[:1] - half[:1], centers[:-1] + half, centers[-1:] + half[-1:]])

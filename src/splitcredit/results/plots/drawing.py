@@ -1,4 +1,4 @@
-"""Parts of pictures by matplotlib: axes, labels, dots, colors, and texts."""
+"""Draw parts of plots by matplotlib: axes, labels, dots, colors, and texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNITS = {
 
 
 def imported(name, what_needs):
-    """A module of a package that may not be installed; ModuleNotFoundError then says what to do."""
+    """Import a package that may not be installed; a ModuleNotFoundError has the remedy."""
     package = name.partition(".")[0]
     try:
         importlib.import_module(package)
@@ -38,19 +38,19 @@ def imported(name, what_needs):
 
 
 def pyplot():
-    """Matplotlib's functions for figures."""
+    """Import matplotlib's functions for figures."""
     return imported("matplotlib.pyplot", "plots need")
 
 
 def first(ranking, top):
-    """The first of a ranking, the last of them first: axes begin below."""
+    """Return the first of a ranking, the last of them first: axes begin below."""
     if top is not None:
         check_whole("top", top, 1)
     return ranking[:top][::-1]
 
 
 def new_axes(ax, n_features, names=()):
-    """The axes that are given, or new ones with room for some features and the longest name."""
+    """Return the given axes, or new ones with room for some features and the longest name."""
     if ax is not None:
         return ax
     height = 1.2 + 0.32 * max(n_features, 4)
@@ -59,7 +59,7 @@ def new_axes(ax, n_features, names=()):
 
 
 def label(ax, result, order, text, X=None, row=None):
-    """Names of features, with values in a row, how many are left out, and what the axis shows."""
+    """Write names of features, with values in a row, how many are left out, and the axis label."""
     left_out = len(result.feature_names) - len(order)
     ax.set_yticks(np.arange(len(order)), [with_value(result, X, row, j) for j in order])
     ax.set_ylim(-0.7 - 0.7 * (left_out > 0), len(order) - 0.3)
@@ -86,7 +86,7 @@ def beside(ax, text, place, points, **style):
 
 
 def bars(ax, values, errors, ends=None, shift=0.0, height=0.8, color="tab:blue"):
-    """Bars from 0, with the ends (2, n) of their intervals or standard errors, if there are any."""
+    """Draw bars from 0, with intervals (2, n) or standard errors, if there are any."""
     places = np.arange(len(values)) + shift
     style = {"elinewidth": 1, "ecolor": "0.3", "capsize": 2}
     if ends is not None:
@@ -100,7 +100,7 @@ def bars(ax, values, errors, ends=None, shift=0.0, height=0.8, color="tab:blue")
 
 
 def dots(ax, x, y, color):
-    """Dots of a shade from 0 to 1, gray where it is NaN; returns those with a shade, or None."""
+    """Draw dots of a shade from 0 to 1, gray for NaN; return those with a shade, or None."""
     style = {"s": 9, "linewidths": 0, "rasterized": len(x) > 500}
     if color is None:
         ax.scatter(x, y, color="tab:blue", alpha=0.6, **style)
@@ -112,7 +112,7 @@ def dots(ax, x, y, color):
 
 
 def color_bar(ax, colored, text, are_shares=False, **style):
-    """What colors mean; those of shares go from low to high."""
+    """Add a color bar; for shares it goes from low to high."""
     bar = ax.figure.colorbar(colored, ax=ax, fraction=0.04, pad=0.02)
     if are_shares:
         bar.set_ticks([0, 1], labels=["low", "high"])
@@ -135,7 +135,7 @@ def gray_legend(ax, X, columns, of=""):
 
 
 def shares(x):
-    """Place of each value between the 5th and the 95th percentile, 0 to 1; NaN stays NaN."""
+    """Return each value's place between the 5th and 95th percentile, 0 to 1; NaN stays NaN."""
     finite = x[np.isfinite(x)]
     if len(finite) == 0:
         return np.full(len(x), np.nan)
@@ -148,7 +148,7 @@ def shares(x):
 
 
 def numbers(X):
-    """The values of the rows, with NaN, which is gray, in place of labels, which have no order."""
+    """Return the values of the rows, with NaN, drawn gray, for labels, which have no order."""
     try:
         return np.array(X, np.float64)
     except (TypeError, ValueError):
@@ -159,7 +159,7 @@ def numbers(X):
 
 
 def unit(result, output=""):
-    """What the values of a result count, in words; "" if that is not known."""
+    """Return the unit of the values in words; "" if it is not known."""
     if result.method not in (*ADD_UP, "oob_attributions"):
         return _UNITS.get(result.method, result.parameters.get("kind", ""))
     curve = result.parameters.get("model_output", "raw").replace("_", " ")
@@ -169,7 +169,7 @@ def unit(result, output=""):
 
 
 def title(attribution, outputs, what="contribution"):
-    """What an axis shows: the values, a summary or sums of them, their unit, and the method."""
+    """Label an axis: the values, a summary or sums of them, their unit, and the method."""
     output = attribution.output_names[outputs[0]] if len(outputs) == 1 else ""
     counted, method = unit(attribution, output), attribution.method
     if what and method in (*ADD_UP, "oob_attributions"):
@@ -193,28 +193,28 @@ def reach(attribution, row, output):
 
 
 def wrapped(text, width=48):
-    """A text in lines that stay beside an axis."""
+    """Break a text into lines that fit beside an axis."""
     return fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def literal(text):
-    """A text in which matplotlib takes no dollar for the start of mathematics."""
+    """Escape dollars, at which matplotlib would start mathematics."""
     return re.sub(r"(?<!\\)\$", r"\\$", str(text))
 
 
 def shortened(text, longest=_LONGEST):
-    """A text with its middle left out, if it is longer than that."""
+    """Leave out the middle of a text that is longer than `longest`."""
     text, head = str(text), longest * 2 // 3
     return literal(text if len(text) <= longest else f"{text[:head]}…{text[head + 1 - longest :]}")
 
 
 def signed(number):
-    """A number as text, with a minus sign in place of a hyphen."""
+    """Write a number with a minus sign in place of a hyphen."""
     return number.replace("-", "\N{MINUS SIGN}")
 
 
 def value_text(value):
-    """A value of a feature as a reader writes it."""
+    """Write a value of a feature for a reader."""
     if isinstance(value, (bool, np.bool_, str)):
         return shortened(value, 20)
     try:
@@ -242,5 +242,5 @@ def checked_row(attribution, row, what):
 
 
 def more_features(count):
-    """How many features there are beside those that are drawn."""
+    """Say how many features there are beside those that are drawn."""
     return f"{count} more feature{'s' * (count > 1)}"

@@ -1,4 +1,4 @@
-"""Kinds of pictures of attributions and interactions; see `Attribution.plot`."""
+"""Draw each kind of plot of attributions and interactions; see `Attribution.plot`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from splitcredit.rows.tables import column_of, places_of
 KINDS = ("bar", "beeswarm", "decision", "force", "heatmap", "scatter", "waterfall")
 # Bins along the axis in which the rows of dots of a beeswarm are counted.
 _BINS = 100
-# Of the height between two features, what a swarm may take on each side.
+# Share of the height between two features that a swarm may take on each side.
 _SPREAD = 0.4
 # Groups of rows with similar values of a feature, in which others are compared with it.
 _GROUPS = 10
@@ -19,7 +19,7 @@ _LABELS = 20
 
 
 def stacked_bars(ax, means, names):
-    """A bar for each feature, with a part for each output."""
+    """Draw a bar for each feature, with a part for each output."""
     start, bars = np.zeros(len(means)), []
     for of_output in means.T:
         bars.append(ax.barh(np.arange(len(means)), of_output, left=start))
@@ -31,7 +31,7 @@ def stacked_bars(ax, means, names):
 
 
 def swarms(ax, values, X):
-    """One swarm a feature; gray where the value of the feature is missing or unknown."""
+    """Draw one swarm a feature; gray where the value of the feature is missing or unknown."""
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     n, shown = values.shape
     width = np.ptp(values) / _BINS if n else 0.0
@@ -45,7 +45,7 @@ def swarms(ax, values, X):
 
 
 def _offsets(values, width):
-    """Heights of dots about 0: those of one bin above and below each other, the first inmost."""
+    """Return heights of dots about 0: dots of a bin lie above and below each other."""
     if len(values) == 0 or width == 0:
         return np.zeros(len(values))
     cell = np.round(values / width).astype(np.int64)
@@ -58,7 +58,7 @@ def _offsets(values, width):
 
 
 def waterfall(attribution, ax, output, top, X, row):
-    """Bars from the baseline, at the bottom, to what the row gets with all features."""
+    """Draw bars from the baseline, at the bottom, to the total of the row."""
     row = drawing.checked_row(attribution, row, "a waterfall")
     values = attribution.values[row, :, output].astype(np.float64)
     order = np.argsort(-np.abs(values), kind="stable")[:top][::-1]
@@ -83,7 +83,7 @@ def waterfall(attribution, ax, output, top, X, row):
 
 
 def scatter(attribution, ax, output, X, j):
-    """A dot for each row: the value of a feature, and its attribution."""
+    """Draw a dot for each row: the value of a feature, and its attribution."""
     if X is None:
         raise ValueError("a scatter shows the values of a feature: pass X=, the explained rows")
     values, names = attribution.values[:, j, output], attribution.feature_names
@@ -134,7 +134,7 @@ def _spread(place, values):
 
 
 def partner(values, X, j):
-    """The feature that explains most of the variance of attributions of j; None if none does.
+    """Return the feature that explains most of the variance of j's attributions, or None.
 
     It does so by a line within each of ten groups of rows, which are cut by the value of j.
     """
@@ -152,7 +152,7 @@ def partner(values, X, j):
 
 
 def heatmap(attribution, ax, output, order):
-    """A column for each row, by rising prediction, and a color for each attribution."""
+    """Draw a column for each row, by rising prediction, and a color for each attribution."""
     values = attribution.values[:, :, output]
     columns = np.argsort(attribution.totals()[:, output], kind="stable")
     largest = float(np.percentile(np.abs(values[:, order]), 99)) or float(np.abs(values).max())
@@ -168,7 +168,7 @@ def heatmap(attribution, ax, output, order):
 
 
 def matrix(interactions, ax, output, top):
-    """A square for each pair of features, and on the diagonal main effects."""
+    """Draw a square for each pair of features, and main effects on the diagonal."""
     values = np.abs(interactions.values[..., output]).mean(axis=0)
     pairs = 2 * values - np.diag(values.diagonal())
     order = np.argsort(-values.sum(axis=0), kind="stable")[:top]

@@ -1,4 +1,4 @@
-"""What results draw, after checks of what they are to show, and results in the form of shap's."""
+"""Draw results after checks of the arguments, and convert results to shap's form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PANELS = 5
 
 
 def of_importance(importance, ax, top):
-    """See `Importance.plot`."""
+    """Draw importances; see `Importance.plot`."""
     order = drawing.first(np.argsort(-importance.values, kind="stable"), top)
     ax = drawing.new_axes(ax, len(order), importance.feature_names)
     ends = None if importance.refits is None else importance.interval()[:, order]
@@ -38,7 +38,7 @@ def _counted(importance):
 
 
 def side_by_side(importances, top=20, panels=True):
-    """See `Importance.side_by_side`."""
+    """Draw importances side by side; see `Importance.side_by_side`."""
     named = _by_label(importances)
     of_each = [one.feature_names for one in named.values()]
     features = [name for name in of_each[0] if all(name in own for own in of_each)]
@@ -89,7 +89,7 @@ def _together(named, values, errors, order, everything):
 
 
 def _by_label(importances):
-    """Importances by what is written over them: their labels, or their methods."""
+    """Return importances by their titles: their labels, or their methods."""
     if hasattr(importances, "items"):
         named = {str(name): _averaged(one) for name, one in importances.items()}
     else:
@@ -113,7 +113,7 @@ def _averaged(result):
 
 
 def _panels(n_panels, n_features):
-    """Axes (n_panels,) in rows of a few."""
+    """Return axes (n_panels,) in rows of a few."""
     columns = min(n_panels, _PANELS)
     rows = -(-n_panels // columns)
     size = 2.2 + 1.5 * columns, rows * (0.9 + 0.28 * max(n_features, 1))
@@ -125,7 +125,7 @@ def _panels(n_panels, n_features):
 
 
 def of_attribution(attribution, ax, output, top, X, kind, row, feature):
-    """See `Attribution.plot`."""
+    """Draw attributions; see `Attribution.plot`."""
     n, p, _ = attribution.values.shape
     X = _read_columns(attribution, X)
     if X is not None and np.shape(X) != (n, p):
@@ -171,7 +171,7 @@ def of_attribution(attribution, ax, output, top, X, kind, row, feature):
 
 
 def _check_kind(kind, n, outputs):
-    """Refuse a kind that there is not, or that does not show what is to be drawn."""
+    """Refuse an unknown kind, or one that does not show what is to be drawn."""
     check_choice("kind", kind, kinds.KINDS)
     if kind != "bar" and len(outputs) > 1:
         raise ValueError(f"kind={kind!r} shows one output: pass output=, one of {outputs[:10]}")
@@ -180,18 +180,18 @@ def _check_kind(kind, n, outputs):
 
 
 def imported_shap():
-    """The package shap."""
+    """Import the package shap."""
     return drawing.imported("shap", "a shap.Explanation needs")
 
 
 def _read_columns(result, X):
-    """Of a table with other columns beside, such as those that no step reads, the explained."""
+    """Select the explained columns of a table that has others, which no step reads."""
     names = list(result.feature_names)
     return X[names] if hasattr(X, "iloc") and {*names} <= {*X} else X
 
 
 def explanation(result, X):
-    """See `Attribution.to_shap` and `Interactions.to_shap`."""
+    """Convert to shap; see `Attribution.to_shap` and `Interactions.to_shap`."""
     shap = imported_shap()
     values, n_outputs = result.values, result.values.shape[-1]
     X = _read_columns(result, X)

@@ -1,4 +1,4 @@
-"""Decision and force plots; see `Attribution.plot`."""
+"""Draw decision and force plots; see `Attribution.plot`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from splitcredit.results.plots import drawing
 
 # Most rows that have a line in a decision plot.
 _LINES = 200
-# Of the sum of absolute values of a row, what a feature has that a force plot names, as in shap.
+# Share of the sum of absolute values from which on a force plot names a feature, as in shap.
 _NAMED = 0.05
 
 

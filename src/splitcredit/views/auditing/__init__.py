@@ -6,7 +6,7 @@ The name is not that of the function, so that ``splitcredit.audit`` is the funct
 - `comparison` has the table of measures, and computes them.
 - `copies` fits the model anew beside permuted copies of its features.
 - `sections` answers the eight questions; `result` puts them together.
-- `texts` has their sentences, `pictures` and `page` draw and write them.
+- `texts` has their sentences, `plots` and `page` draw and write them.
 - ``rule.csv`` is the rule of the matrix of trust.
 """
 

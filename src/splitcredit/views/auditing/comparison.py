@@ -1,4 +1,4 @@
-"""All measures of one model side by side, with intervals, and why the others do not apply."""
+"""Compare all measures of one model side by side, with intervals, and why others do not apply."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from splitcredit.measures._methods import PRESETS
 from splitcredit.models.forest import part
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
-from splitcredit.views.auditing import pictures
+from splitcredit.views.auditing import plots
 from splitcredit.views.auditing.subject import EXPLAINED, Subject, Z, unfitted_copy
 
 if TYPE_CHECKING:
@@ -38,25 +38,25 @@ OF_SCORES = ("permutation", "sage")
 
 
 class Measure(NamedTuple):
-    """How an importance is computed, and what its standard error is over."""
+    """Computation of an importance, and what its standard error varies over."""
 
     method: str  # with its parameters, as `splitcredit.importance` takes it
     parameters: dict = MappingProxyType({})  # type: ignore[assignment]
-    over: str = ""  # "rows", "trees", or "own" for that of the measure
+    over: str = ""  # "rows", "trees", or "own": the measure's
     in_copies: bool = False  # whether it is cheap enough to measure copies of the model
 
     @property
     def needs(self):
-        """What the method needs beside a model and X."""
+        """Needs of the method beside a model and X."""
         return _methods.look_up(self.method, "importance").needs
 
     def call(self, function="importance", **more):
-        """The function of the method, with its parameters and more."""
+        """Bind the method's function to its parameters and more."""
         parameters = {**self.parameters, **more}
         return _methods.call(self.method, function, **parameters)
 
 
-# One line a measure: a new one appears in every table and picture. `importance` takes the names.
+# One line a measure: a new one appears in every table and plot. `importance` takes the names.
 MEASURES = {
     "mdi": Measure("mdi", over="trees", in_copies=True),
     "mdi_oob": Measure("mdi_oob", over="trees", in_copies=True),
@@ -103,7 +103,7 @@ class Comparison:
         return f"Comparison({n} measures, {p} features, {len(self.not_applicable)} not applicable)"
 
     def to_frame(self) -> pd.DataFrame:
-        """As a tidy DataFrame: a row for each measure and feature.
+        """Convert to a DataFrame with a row for each measure and feature.
 
         Returns
         -------
@@ -124,7 +124,7 @@ class Comparison:
         return pd.DataFrame(rows, columns=columns)
 
     def agreement(self) -> pd.DataFrame:
-        """Rank correlations of the orders, by pairs of measures.
+        """Give the rank correlations of the rankings, by pairs of measures.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class Comparison:
         -------
         matplotlib Figure
         """
-        return pictures.side_by_side(self, top)
+        return plots.side_by_side(self, top)
 
 
 @checked
@@ -197,7 +197,7 @@ def compare(
     Notes
     -----
     Attributions are means of their absolute values over 500 rows. Standard errors are over these
-    rows; over ten groups of trees, for measures that are means over trees; or those of the measure.
+    rows; over ten groups of trees, for measures that are means over trees; or the measure's own.
     Large models and tables are cut down to some trees or rows, and `Comparison.notes` says which.
 
     Examples
@@ -217,7 +217,7 @@ def compare(
 
 
 def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Comparison:
-    """`compare` what is open already, by the measures of these names."""
+    """Do the work of `compare` for an opened subject, by the measures of these names."""
     importances, reasons = {}, {}
     for name in names:
         try:
@@ -225,19 +225,19 @@ def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Co
             if np.isfinite(found.values).all():
                 importances[name] = found
             else:
-                reasons[name] = "it gives values that are no numbers"
+                reasons[name] = "it gives values that are not numbers"
         except (TypeError, ValueError, ModuleNotFoundError) as error:
             reasons[name] = str(error).partition("\n")[0]
         done(1)
     for method in _methods.methods() if len(names) == len(MEASURES) else ():
         if "importance" not in method.functions:
             takers = ", ".join(method.functions)
-            reasons[method.name] = f"it orders the features of single rows, for {takers}"
+            reasons[method.name] = f"it ranks the features of single rows, for {takers}"
     return Comparison(importances, reasons, subject.measured_names, tuple(subject.notes))
 
 
 def measured(subject: Subject, name: str) -> Importance:
-    """The importance by one measure, with its standard error or NaN."""
+    """Compute the importance by one measure, with its standard error or NaN."""
     measure = MEASURES[name]
     if "y" in measure.needs and subject.y is None:
         raise TypeError(needs(f"method {measure.method!r}", "y"))
@@ -261,7 +261,7 @@ def measured(subject: Subject, name: str) -> Importance:
 
 
 def _of_rows(subject, measure):
-    """Mean absolute attributions of some rows."""
+    """Average the absolute attributions of some rows."""
     (rows, *_, weights), trees = subject.sample(EXPLAINED, 2), subject.some_trees()
     needs_more = "background" in measure.needs
     more = {"background": subject.background(BACKGROUND)} if needs_more else {}
@@ -289,19 +289,18 @@ def _of_training_rows(subject, measure):
     if size > KEPT:
         raise ValueError(
             f"the attributions of all {n} training rows are {size} numbers, more than an audit "
-            "keeps: call splitcredit.importance"
+            "holds: call splitcredit.importance"
         )
     trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":
         return _by_trees(subject, trees, measure, data | {"sample_weight": subject.weights})
-    values = measure.call("explain", progress=False)(
-        subject.by_columns(trees), subject.table
-    ).values
+    trees = subject.by_columns(trees)
+    values = measure.call("explain", progress=False)(trees, subject.table).values
     return _mean(np.abs(values).sum(axis=2), subject.measured_names, measure, subject.weights)
 
 
 def _by_trees(subject, forest, measure, data):
-    """A mean over trees, with the standard error over groups of them."""
+    """Average over trees, with the standard error over groups of them."""
     n_groups = min(GROUPS, forest.n_trees) if forest.n_trees > 3 else 1
     ends = np.linspace(0, forest.n_trees, n_groups + 1).astype(int)
     of_method = partial(importance, method=measure.call(), **data)
@@ -313,10 +312,10 @@ def _by_trees(subject, forest, measure, data):
 
 
 def _of_scores(subject, measure):
-    """Measures of what the score loses, on rows that the model has not seen, if there are any."""
+    """Measure the loss of the score, on rows that the model has not seen, if there are any."""
     if not subject.has_test:
         subject.note(
-            "Permutation and SAGE are of rows that the model may have been fitted on: pass X_test "
+            "Permutation and SAGE use rows that the model may have been fitted on: pass X_test "
             "and y_test."
         )
     table, y, _, weights = subject.sample(SCORED, 4, of_test=True)

@@ -1,4 +1,4 @@
-"""Copies of a model, fitted anew beside noise: permuted copies of its features, and made-up noise.
+"""Fit copies of a model beside noise: permuted copies of its features, and made-up noise.
 
 Nothing in a permuted copy has to do with the targets, so what a measure says of it is a false
 alarm, and how much it says is its bias.
@@ -20,7 +20,7 @@ FITS, SHADOWS, LEVELS = 5, 50, (2, 10, 100, 1000)
 
 
 class Copies(NamedTuple):
-    """What measures say of features and of noise, in several fits, and how well copies predict."""
+    """Importances of features and of noise in several fits, and the score of the copies."""
 
     values: dict[str, np.ndarray]  # by measure: (FITS, n_features + columns of noise)
     why_not: dict[str, str]  # measures that do not apply, and why
@@ -32,7 +32,7 @@ class Copies(NamedTuple):
     n_trees: int
 
     def lower_ends(self, values):
-        """Lower ends of the 95 % intervals of means over the fits."""
+        """Return lower ends of the 95 % intervals of means over the fits."""
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         return values.mean(axis=0) - t.ppf(0.975, len(values) - 1) * error
 
@@ -44,7 +44,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
         return why
     rng = subject.rng(10)
     table, _, codes, _ = subject.sample(FITTED * 3 // 2, 11)
-    rows, apart = _parted(codes, subject.classes, rng)
+    rows, apart = _split(codes, subject.classes, rng)
     numbers = subject.numbers(table)
     y_rows, y_apart = codes[rows], codes[apart]
     if subject.classes:  # without gaps between the classes that occur
@@ -70,7 +70,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
             done(1)
         judged = []
         for fit in range(FITS + 1):
-            # All targets of a copy are permuted but for the first: those that it is judged by, too.
+            # All copies but the first have permuted targets, also those that they are judged by.
             y_fit, y_judged = (rng.permutation(y) if fit else y for y in (y_rows, y_apart))
             model = unfitted_copy(subject.inner, subject.seed).fit(numbers[rows], y_fit)
             of_copy = Subject(model, numbers[rows], y_fit, None, None, subject.seed)
@@ -78,7 +78,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
             judged.append(score(scores, y_judged, bool(subject.classes)))
         permuted = np.array([value for value, _ in judged[1:]])
         done(1)
-    except Exception as error:  # the estimator's own, whatever it is
+    except Exception as error:  # any error of the estimator
         return f"a copy could not be fitted: {type(error).__name__}: {error}".partition("\n")[0]
     whole = {name: np.array(v) for name, v in per_measure.items() if len(v) == FITS}
     columns = numbers[rows][:, chosen].T
@@ -92,7 +92,7 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
 def _why_not(subject):
     inner = subject.inner
     if not (hasattr(inner, "fit") and hasattr(inner, "get_params")):
-        return f"{type(inner).__name__} is no estimator that can be fitted anew"
+        return f"{type(inner).__name__} is not an estimator that can be fitted anew"
     if subject.forest.categories is not None:
         return "the model splits by categories, which permuted copies as numbers would not share"
     try:
@@ -102,8 +102,8 @@ def _why_not(subject):
     return ""
 
 
-def _parted(codes, classes, rng):
-    """Rows to fit on, and a third to keep apart; the same shares of each class."""
+def _split(codes, classes, rng):
+    """Return rows to fit on, and a third to keep apart; the same shares of each class."""
     order = rng.permutation(len(codes))
     if classes:
         order = order[np.argsort(codes[order], kind="stable")]

@@ -1,4 +1,4 @@
-"""The page of an audit: one file, in light and dark, that needs no script and no other file."""
+"""Write the page of an audit: one file, in light and dark, without script or other files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from splitcredit import __version__
-from splitcredit.views.auditing import pictures
+from splitcredit.views.auditing import plots
 from splitcredit.views.auditing.texts import number
 
 # Rows of a table that the page shows; the others are in `Audit.to_json`.
@@ -35,7 +35,7 @@ th, td { border-bottom: 1px solid var(--line); padding: .2rem .6rem .2rem 0; tex
 
 
 def render(audit) -> str:
-    """The page as text. Every name and every message is escaped."""
+    """Return the page as text, with every name and every message escaped."""
     shown = [_section(audit, k, section) for k, section in enumerate(audit.sections, 1)]
     answers = "".join(
         f'<li><a href="#{escape(s.key)}">{escape(s.title)}</a>: {escape(s.sentence)}</li>'
@@ -53,12 +53,12 @@ def render(audit) -> str:
 
 
 def _section(audit, place, section):
-    figure = pictures.of_section(audit, section)
-    picture = ""
+    figure = plots.of_section(audit, section)
+    plot = ""
     if figure is not None:
-        drawing = pictures.svg(figure, section.key)
+        drawing = plots.svg(figure, section.key)
         least = 22 if figure.get_figwidth() < 7 else 48
-        picture = f'<div class="wide" style="--least: {least}rem" tabindex="0">{drawing}</div>'
+        plot = f'<div class="wide" style="--least: {least}rem" tabindex="0">{drawing}</div>'
     reasons = ""
     if section.key == "measures":
         rows = "".join(
@@ -68,7 +68,7 @@ def _section(audit, place, section):
         reasons = (
             f"<details><summary>Not applicable, and why</summary><table>{rows}</table></details>"
         )
-        reasons += _table("Agreement of the orders: rank correlations",
+        reasons += _table("Agreement of the rankings: rank correlations",
                           audit.comparison.agreement().round(2).reset_index(names=""))  # fmt: skip
     value = "not known" if not np.isfinite(section.value) else number(section.value)
     interval = ""
@@ -78,7 +78,7 @@ def _section(audit, place, section):
         f'<section id="{escape(section.key)}"><h2>{place}. {escape(section.title)}</h2>'
         f'<p class="sentence">{escape(section.sentence)}</p>'
         f'<p class="number"><b>{value}</b>{interval}: {escape(section.what)}</p>'
-        f"{picture}{_notes('How', section.notes)}{reasons}{_table('Numbers', section.table)}"
+        f"{plot}{_notes('How', section.notes)}{reasons}{_table('Numbers', section.table)}"
         "</section>"
     )
 

@@ -1,4 +1,4 @@
-"""`audit`: eight questions to a model, and the `Audit` that holds the answers."""
+"""Audit a model by eight questions: `audit`, and the `Audit` that holds the answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from splitcredit.measures._calls import checked
 from splitcredit.results import progress_bar
 from splitcredit.results.stored import replacing
-from splitcredit.views.auditing import copies, page, pictures, sections
+from splitcredit.views.auditing import copies, page, plots, sections
 from splitcredit.views.auditing.comparison import MEASURES, Comparison, compared
 from splitcredit.views.auditing.subject import Subject
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """What an audit has found: eight sections, each a number with its interval and a sentence.
+    """Findings of an audit: eight sections, each a number with its interval and a sentence.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Audit:
     comparison : Comparison
         All measures of the model.
     beats_chance : bool or None
-        Whether the model predicts better than chance; None if no rows tell.
+        Whether the model predicts better than chance; None if there are no rows to judge by.
     notes : tuple of str
         What was cut down.
     """
@@ -49,7 +49,7 @@ class Audit:
         return next(section for section in self.sections if section.key == key)
 
     def to_frame(self) -> pd.DataFrame:
-        """As a tidy DataFrame, a row for each section.
+        """Convert to a DataFrame, a row for each section.
 
         Returns
         -------
@@ -62,7 +62,7 @@ class Audit:
         return pd.DataFrame(rows, columns=columns)
 
     def to_json(self) -> str:
-        """All numbers and sentences as JSON; what is not known is null.
+        """Write all numbers and sentences as JSON; what is not known is null.
 
         Returns
         -------
@@ -99,7 +99,7 @@ class Audit:
         return text
 
     def plot(self, section: str) -> Any:
-        """Draw the picture of a section; needs matplotlib.
+        """Draw the plot of a section; needs matplotlib.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Audit:
         keys = [s.key for s in self.sections]
         if section not in keys:
             raise ValueError(f"section={section!r} is not one of {', '.join(keys)}")
-        return pictures.of_section(self, self[section])
+        return plots.of_section(self, self[section])
 
 
 @checked
@@ -196,7 +196,7 @@ def audit(
 
 
 def _plain(value):
-    """Numbers, text, lists and dicts as JSON has them."""
+    """Convert numbers, text, lists and dicts to JSON's types."""
     if isinstance(value, dict):
         return {str(key): _plain(of_key) for key, of_key in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The eight questions of an audit: each a table, a number with its interval, and a sentence.
+"""Answer the eight questions of an audit: a table, a number with interval, and a sentence each.
 
 Sentences are chosen by the numbers and quote them.
 """
@@ -37,17 +37,16 @@ from splitcredit.views.auditing.subject import (
 )
 from splitcredit.views.auditing.texts import FOLDER, TEXTS, grouped, listed, percent, span
 
-# Orders are measured on so many rows, by trees with so many leaves; by fewer if these split by
+# Rankings are measured on so many rows, by trees with so many leaves; by fewer if these split by
 # categories.
 ROWS, LEAVES, OF_LABELS = 12, 1_500, 375
-# Features whose best of all orders is sought; with more it is the greedy order.
+# Features whose best ranking is sought; with more it is the greedy one.
 FEW = 10
-# Features carry nearly the same information if each tells this share of the ranks of the other.
+# Features carry nearly the same information if each explains this share of the other's ranks.
 SAME, BINS, COMPARED = 0.8, 20, 150
-# A feature that alone reaches this share of what the model gains over chance is suspect, if its
-# interval lies above the other share.
+# A feature is suspect if it reaches the first share of the model's gain, its interval the second.
 SUSPECT, SURE = 0.9, 0.7
-# Measures that call all noise important if what is above 0 is.
+# Measures without negative values, which call all noise important.
 NOT_NEGATIVE = ("mdi", "tree_shap", "split_count")
 # Nodes of the trees whose digits are counted, and portions of trees that are added up.
 NODES_OF_DIGITS, PORTIONS = 60_000, 100
@@ -56,9 +55,9 @@ UNKNOWN = (np.nan,) * 3
 
 
 class Section(NamedTuple):
-    """An answer: a number, the ends of its 95 % interval, a sentence, and what is behind them.
+    """An answer: a number, the ends of its 95 % interval, a sentence, and the table behind it.
 
-    What is not known is NaN. The table has the columns ``label, value, low, high`` of the picture,
+    What is not known is NaN. The table has the columns ``label, value, low, high`` of the plot,
     and others. Notes say what was cut down, and what could not be done.
     """
 
@@ -74,7 +73,7 @@ class Section(NamedTuple):
 
 
 def _section(key, numbers, sentence, table, notes=(), what=""):
-    """A section; a dict in place of the sentence is what its templates are filled with."""
+    """Make a section; a dict in place of the sentence fills the sentence's templates."""
     texts = TEXTS.loc[key]
     if isinstance(sentence, dict):
         how = texts["how"].format(**sentence)
@@ -96,7 +95,7 @@ def _numbers(row):
 
 
 def model(subject, copies) -> tuple[Section, bool | None]:
-    """How well the model predicts, and whether it beats chance; None if nobody knows."""
+    """Say how well the model predicts, and whether it beats chance; None if not known."""
     of_classes, has_copies, notes = bool(subject.classes), not isinstance(copies, str), []
     if why := subject.why_not_scored:
         return _none("model", why), None
@@ -130,8 +129,8 @@ def model(subject, copies) -> tuple[Section, bool | None]:
         permuted = [score(scores, rng.permutation(codes), of_classes, w)[0] for _ in range(200)]
         by_chance = tuple(np.quantile(permuted, [0.5, 0.025, 0.975]))
         who = "the same model on permuted rows of targets"
-        notes.append(f"No copy was fitted, so that the targets of rows were permuted: {copies}.")
-    # Targets without any relation to the features give .5 or 0, but for the rows drawn.
+        notes.append(f"No copy was fitted, so the targets of rows were permuted: {copies}.")
+    # Targets without any relation to the features give .5 or 0, up to chance.
     beats = value - error > max(by_chance[0], 0.5 if of_classes else 0.0)
     quality = f"the model explains {span(numbers)} of the variance of the target"
     if of_classes:
@@ -152,13 +151,13 @@ def model(subject, copies) -> tuple[Section, bool | None]:
 
 
 def measures(comparison) -> Section:
-    """All measures, and how far their orders agree."""
+    """Tabulate all measures, and say how far their rankings agree."""
     agreement, frame = comparison.agreement(), comparison.to_frame()
     names, (above, below) = list(agreement), np.triu_indices(len(agreement), 1)
     pairs = agreement.to_numpy()[above, below]
     known = np.flatnonzero(np.isfinite(pairs))
     if len(known) == 0:
-        only = f"{len(names)} measures apply, and their orders cannot be compared."
+        only = f"{len(names)} measures apply, and their rankings cannot be compared."
         return _section("measures", UNKNOWN, only, frame, comparison.notes)
     value, low, high = np.quantile(pairs[known], [0.5, 0.025, 0.975])
     worst = known[pairs[known].argmin()]
@@ -174,7 +173,7 @@ def measures(comparison) -> Section:
 
 
 def noise(copies, names) -> Section:
-    """Features that stand out from noise, by measure, and how often noise itself does."""
+    """Find features that stand out from noise, by measure, and how often noise itself does."""
     if isinstance(copies, str):
         return _none("noise", copies)
     p, rows = copies.n_features, []
@@ -203,15 +202,15 @@ def noise(copies, names) -> Section:
         text = f"calls {percent(worst['value'])} of columns of pure noise important"
         sentence["worst"] = f" {worst['label']} {text}."
     notes = (
-        f"{', '.join(NOT_NEGATIVE)}: these are never negative, so that noise is above 0 whatever "
-        "the data are, and they have no share of false alarms.",
+        f"{', '.join(NOT_NEGATIVE)}: these are never negative, so noise is above 0 for any "
+        "data, and they have no share of false alarms.",
         *(f"Not measured by {why}" for why in grouped(copies.why_not)),
     )
     return _section("noise", wilson(len(found), p), sentence, table, notes)
 
 
 def wilson(k, n) -> tuple[float, float, float]:
-    """A share, k of n, and Wilson's 95 % interval.
+    """Return a share, k of n, and Wilson's 95 % interval.
 
     Examples
     --------
@@ -225,7 +224,7 @@ def wilson(k, n) -> tuple[float, float, float]:
 
 
 def values(copies) -> Section:
-    """How much more noise seems to matter if it has ten times as many values."""
+    """Measure how much importance noise gains if it has ten times as many values."""
     if isinstance(copies, str):
         return _none("values", copies)
     rows, x = [], np.log10(copies.n_values)
@@ -251,7 +250,7 @@ def values(copies) -> Section:
 
 
 def faithful(subject, comparison) -> Section:
-    """PGI^2 of every order, as a share of that of the best or the greedy order."""
+    """Compare the PGI^2 of every ranking with the PGI^2 of the best or the greedy one."""
     forest, notes, p = subject.forest, [], len(comparison.feature_names)
     leaves = np.cumsum(forest.feature < 0)[forest.tree_offsets[1:] - 1]
     of_labels = forest.categories or p < forest.n_features
@@ -268,18 +267,18 @@ def faithful(subject, comparison) -> Section:
         return _none("faithful", "there are fewer than 3 rows")
     notes.append(f"Mean over {len_of(rows)} rows, with values drawn from {len_of(drawn)} rows.")
     best, of_best = ("pgi2_optimum", "best") if p <= FEW else ("pg2_greedy", "greedy")
-    orders: dict[str, Any] = {f"{m} of each row": m for m in ("tree_shap", "saabas", "local_mdi")}
-    orders |= comparison.importances
-    orders["a random order"] = np.array([subject.rng(31).permutation(p)] * len_of(rows))
+    rankings: dict[str, Any] = {f"{m} of each row": m for m in ("tree_shap", "saabas", "local_mdi")}
+    rankings |= comparison.importances
+    rankings["a random ranking"] = np.array([subject.rng(31).permutation(p)] * len_of(rows))
     reached = {}
     try:
         whole: dict[str, Any] = {"top": p} if best == "pg2_greedy" else {}
         trees = subject.by_columns(forest)
         ranked = rank(trees, rows, best, background=drawn, progress=False, **whole)
         largest = np.mean(np.asarray(ranked.gaps), axis=1)
-        for name, order in orders.items():
+        for name, ranking in rankings.items():
             if name.partition(" ")[0] not in comparison.not_applicable:
-                reached[name] = faithfulness(trees, rows, order, background=drawn, progress=False)
+                reached[name] = faithfulness(trees, rows, ranking, background=drawn, progress=False)
     except (TypeError, ValueError) as error:
         return _none("faithful", str(error).partition("\n")[0])
     if largest.mean() == 0:
@@ -287,8 +286,8 @@ def faithful(subject, comparison) -> Section:
     table = _frame([(name, *ratio(gaps, largest)) for name, gaps in reached.items()])
     table["pgi2"] = [gaps.mean() for gaps in reached.values()]
     table = table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
-    floor = table[table["label"] == "a random order"].iloc[0]
-    others = table[table["label"] != "a random order"]
+    floor = table[table["label"] == "a random ranking"].iloc[0]
+    others = table[table["label"] != "a random ranking"]
     first, last = others.iloc[0], others.iloc[-1]
     sentence = {"best": of_best, "first": first["label"], "most": span(_numbers(first))}
     sentence |= {"last": last["label"], "least": span(_numbers(last))}
@@ -297,14 +296,14 @@ def faithful(subject, comparison) -> Section:
 
 
 def ratio(a, b) -> tuple[float, float, float]:
-    """Ratio of two means over the same rows, and its 95 % interval."""
+    """Return the ratio of two means over the same rows, and its 95 % interval."""
     value = a.mean() / b.mean()
     half = t.ppf(0.975, len(a) - 1) * np.std(a - value * b, ddof=1) / b.mean() / np.sqrt(len(a))
     return value, value - half, value + half
 
 
 def redundant(subject, comparison, model_score) -> Section:
-    """Groups of like features, single features that may leak, and what SHAP makes of the groups."""
+    """Find groups of like features, single features that may leak, and the groups' SHAP values."""
     table, _, codes, _ = subject.sample(4 * EXPLAINED, 40)
     numbers, names, notes = subject.numbers(table), np.array(subject.names, object), []
     chosen = np.arange(len(names))
@@ -323,7 +322,7 @@ def redundant(subject, comparison, model_score) -> Section:
         for i in range(j)
         if ratios[i, j] > 0.99 and np.array_equal(ranks[i], ranks[j])
     ]
-    alone = _alone(subject, numbers[:, chosen], codes, names[chosen], model_score)
+    alone = _single_feature_gains(subject, numbers[:, chosen], codes, names[chosen], model_score)
     inside = np.concatenate(groups) if groups else np.arange(0)
     apart = _covers_and_background(subject, np.setdiff1d(np.arange(len(names)), inside))
     sentence = (
@@ -351,7 +350,7 @@ def redundant(subject, comparison, model_score) -> Section:
 
 
 def correlation_ratios(ranks) -> np.ndarray:
-    """Correlation ratios of ranks of j (column) on levels of i (row), or squared correlations."""
+    """Return correlation ratios of ranks j (column) on levels i (row), or squared correlations."""
     centered = ranks - ranks.mean(axis=1, keepdims=True)
     total, n, ratios = (centered**2).sum(axis=1), ranks.shape[1], []
     for own in ranks:
@@ -370,8 +369,8 @@ def _groups(similarity):
     return [np.flatnonzero(label == k) for k in np.unique(label) if (label == k).sum() > 1]
 
 
-def _alone(subject, numbers, codes, names, model_score):
-    """What a small tree of each feature alone gains, as a share of the model's gain over chance."""
+def _single_feature_gains(subject, numbers, codes, names, model_score):
+    """Return what a small tree of one feature gains, as a share of the model's gain over chance."""
     of_classes = bool(subject.classes)
     chance = 0.5 if of_classes else 0.0
     gain = model_score - chance if model_score > chance else np.nan
@@ -395,7 +394,7 @@ def _alone(subject, numbers, codes, names, model_score):
 
 
 def _covers_and_background(subject, members) -> str:
-    """How far two kinds of SHAP values differ for some features, as text."""
+    """Say how far two kinds of SHAP values differ for some features."""
     rows, trees = subject.sample(EXPLAINED // 2, 2)[0], subject.some_trees()
     background = subject.background(BACKGROUND)
     covers = explain(trees, rows, progress=False).values[:, members]
@@ -408,7 +407,7 @@ def _covers_and_background(subject, members) -> str:
 
 
 def digits(subject) -> Section:
-    """Digits of SHAP values whose trees are added up in single precision, and of those of shap."""
+    """Count digits of SHAP values whose trees are added up in single precision, and of shap's."""
     forest = subject.some_trees(NODES_OF_DIGITS, False)
     table, notes = subject.sample(100, 50)[0], []
     ours = explain(forest, table, progress=False).values
@@ -425,11 +424,11 @@ def digits(subject) -> Section:
             explainer = shap.TreeExplainer(subject.inner)
             of_shap = explainer.shap_values(table, check_additivity=False)
             others[f"shap {shap.__version__}"] = np.reshape(of_shap, ours.shape)
-        except Exception as error:  # whatever shap does not take
+        except Exception as error:  # any model that shap refuses
             reason = f"{type(error).__name__}: {error}".partition("\n")[0]
             notes.append(f"shap was not compared: {reason[:200]}")
     else:
-        notes.append(f"Digits are those of the first {forest.n_trees} trees. shap was not asked.")
+        notes.append(f"Digits are for the first {forest.n_trees} trees. shap was not run.")
     largest = np.abs(ours).max(axis=(1, 2))
     if not largest.any():
         return _none("digits", "all SHAP values are 0")
@@ -445,10 +444,10 @@ def digits(subject) -> Section:
 
 
 def recommended(subject, comparison, beats, path=None) -> Section:
-    """What the rule recommends for this model; nothing if it is not better than chance.
+    """Recommend by the rule for this model; nothing if it is not better than chance.
 
-    For a question there is none if the interval of the measure holds what a random one reaches, or
-    if the measure was judged on rows that the model has not seen, and there are none.
+    Nothing is recommended for a question if the interval of the measure holds the result of a
+    random one, or if the measure was judged on rows new to the model, and there are none.
     """
     text = (path or FOLDER / "rule.csv").read_text("utf-8")
     rule = pd.read_csv(io.StringIO(text), keep_default_na=False)
@@ -458,7 +457,7 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     rule = rule.sort_values("property", key=lambda of: of == "any", kind="stable")
     rule = rule.drop_duplicates("question")
     if beats is False or rule.empty:
-        why = "the model is not better than chance, so that no order of its features means anything"
+        why = "the model is not better than chance, so no ranking of its features means anything"
         why = why if beats is False else f"the rule has no line for {kind} models"
         return _none("recommended", why, "Nothing is recommended: {}.")
     rows, texts = [], []
@@ -498,7 +497,7 @@ def recommended(subject, comparison, beats, path=None) -> Section:
 
 
 def _call(name, given):
-    """The call of a method as text, and whether the study judged it on rows of the test."""
+    """Write the call of a method, and say whether the study judged it on test rows."""
     method = _method(name)
     takes_rows = name in BY_GAPS or method.takes("X")
     is_of_test = takes_rows and not {"bootstrap", "refit"} & set(method.needs)
@@ -515,7 +514,7 @@ def _call(name, given):
 
 
 def _all_parameters(name, parameters):
-    """A method with all its parameters but those of sampling and units, which change no order."""
+    """Return a method with all parameters that can change its ranking."""
     defaults = _methods.parameters_of(_method(name).function("importance")).values()
     given = {p.name: p.default for p in defaults} | {**parameters}
     left_out = "n_repeats n_permutations per_row random_state threshold progress".split()

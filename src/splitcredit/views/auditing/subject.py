@@ -1,4 +1,4 @@
-"""A model, its rows and its targets: opened once, and cut down to what an audit has time for.
+"""Open a model, its rows and its targets once, and cut them down to an audit's time.
 
 All limits depend on sizes and never on a clock, so that the same seed gives the same bytes.
 """
@@ -21,7 +21,7 @@ from splitcredit.models.training import checked_training_data, refuse_without_oo
 from splitcredit.rows.names import row_index
 from splitcredit.rows.tables import row_weights, rows_at
 
-# Rows that an audit takes, and numbers of a table whose every row is needed.
+# Most rows of an audit, and most numbers of a table all rows of which are needed.
 MOST_ROWS, MOST_NUMBERS = 100_000, 150_000_000
 # Rows that are explained, and that predictions are judged on.
 EXPLAINED, JUDGED = 500, 5_000
@@ -32,7 +32,7 @@ Z = 1.96
 
 
 class Subject:
-    """What is audited: the forest, and rows as its trees see them."""
+    """The subject of an audit: the forest, and rows as its trees see them."""
 
     def __init__(self, model, X, y, X_test, y_test, seed, features="columns", weights=(None, None)):
         weights, test_weights = weights
@@ -46,13 +46,12 @@ class Subject:
         self.notes: list[str] = []
         if are_targets(self.forest) or self.forest.output_names == ("path length",):
             what = "several targets" if are_targets(self.forest) else "no target"
-            raise ValueError(f"this model has {what}, and a comparison is of models of one")
+            raise ValueError(f"this model has {what}, and a comparison needs a model of one")
         other = self.forest.other_class
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
             self.classes = (other, *self.forest.output_names)
-        of_rows = X, y, weights
-        self.table, self.y, self.weights = self._table(*of_rows, "X", self._keeps_all(X))
+        self.table, self.y, self.weights = self._table(X, y, weights, "X", self._keeps_all(X))
         self.codes = self.codes_of(self.y)
         self.why_not_bagged = self._why_not_bagged()
         self.has_test = X_test is not None
@@ -71,7 +70,7 @@ class Subject:
             )
         self.test_codes = self.codes_of(self.test_y)
         if self.codes is not None and not has_variance(self.codes):
-            self.note("The target has no variance: no score can tell features apart.")
+            self.note("The target has no variance: no score can distinguish features.")
 
     @property
     def names(self):
@@ -79,16 +78,16 @@ class Subject:
         return self.forest.feature_names
 
     def by_columns(self, model):
-        """A model of rows as the trees see them, whose results are by the columns of a pipeline."""
+        """Return a model of transformed rows whose results are by a pipeline's columns."""
         return Transformed(model, self._made_of) if self._made_of else model
 
     @property
     def is_averaged(self) -> bool:
-        """Whether the trees are averaged, so that some of them stand for all."""
+        """Whether the trees are averaged, so that the first of them stand for all."""
         return self.forest.aggregate == "mean"
 
     def rng(self, purpose: int):
-        """A generator that depends on the seed and the purpose alone."""
+        """Return a generator that depends on the seed and the purpose only."""
         return np.random.default_rng([self.seed, purpose])
 
     def note(self, text):
@@ -97,7 +96,7 @@ class Subject:
             self.notes.append(text)
 
     def codes_of(self, y):
-        """Index of the class of each row, or its number; None without targets."""
+        """Return the class of each row by index, or its number; None without targets."""
         if y is None:
             return None
         forest: Any = self.forest
@@ -108,7 +107,7 @@ class Subject:
         return targets_of(forest, y, len(y))
 
     def sample(self, n, purpose, of_test=False):
-        """Rows, labels, codes and weights of at most n rows, drawn without replacement.
+        """Return rows, labels, codes and weights of at most n rows, without replacement.
 
         They keep their order. Rows without weight are left out, and equal weights are None.
         """
@@ -132,17 +131,17 @@ class Subject:
         return rows_at(table, self.rng(3).choice(len(weights), n, p=weights / weights.sum()))
 
     def numbers(self, table) -> np.ndarray:
-        """Values of rows as the trees see them, float64 (n, n_features)."""
+        """Return the values of rows as the trees see them, float64 (n, n_features)."""
         return self.forest.prepare(table)[:, : self.forest.n_features].astype(np.float64)
 
     def some_trees(self, nodes: int = NODES, is_noted: bool = True) -> Forest:
-        """The first trees, with about so many nodes; all of a boosted model."""
+        """Return the first trees, with about so many nodes; all of a boosted model."""
         n_trees = int(np.searchsorted(self.forest.tree_offsets[1:], nodes, side="right"))
         what = "Attributions, permutation and SAGE are" if is_noted else ""
         return self._first(n_trees if self.is_averaged else self.forest.n_trees, 1, what)
 
     def training_trees(self, pairs: int = PAIRS, fewest: int = 20) -> Forest:
-        """The first trees, for measures over all training rows and each of these trees."""
+        """Return the first trees, for measures over all training rows and each tree."""
         n_trees = pairs // max(self.table.shape[0], 1)
         what = f"Out-of-bag measures{' by SHAP or MDA' if fewest < 20 else ''} are"
         return self._first(n_trees, fewest, what)
@@ -157,7 +156,7 @@ class Subject:
 
     @property
     def why_not_scored(self) -> str:
-        """Why predictions cannot be held against the targets; empty if they can."""
+        """Reason why predictions cannot be compared with the targets; else empty."""
         if self.classes:
             return ""
         if self.format.has_link(self.inner) and not self._has_own:
@@ -174,7 +173,7 @@ class Subject:
         return hasattr(self.inner, "fit") and hasattr(self.inner, "predict") and not is_raw
 
     def scores(self, table) -> np.ndarray:
-        """Predictions of rows: a score for each class, the last of two, or a number, (n, k)."""
+        """Predict rows: a score for each class, the last of two, or a number, (n, k)."""
         if not self.classes and self._has_own and self.format.has_link(self.inner):
             return np.asarray(self.inner.predict(table), float).reshape(-1, 1)
         scores = self.forest.predict(table)
@@ -183,7 +182,7 @@ class Subject:
         return scores[:, 1:] if len(self.classes) == 2 and scores.shape[1] == 2 else scores
 
     def oob_scores(self):
-        """Predictions of training rows by the trees grown without them; codes, and weights."""
+        """Predict training rows by the trees grown without them; codes and weights, too."""
         trees = self.training_trees()
         rows = self._drawn(self.table.shape[0], self.weights, JUDGED, 1)
         values = self.numbers(rows_at(self.table, rows))
@@ -200,7 +199,7 @@ class Subject:
         return scores, self.codes[rows][seen], weights
 
     def _keeps_all(self, X):
-        """Whether all rows may be needed: those of a forest that says what it was grown on."""
+        """Return whether all rows may be needed, as by a forest with out-of-bag rows."""
         fits = len_of(X) * self.forest.n_features <= MOST_NUMBERS
         return fits and self.forest.inbag is not None
 
@@ -210,7 +209,7 @@ class Subject:
             X = np.asarray(X) if isinstance(X, (list, tuple)) else X
             y = None if y is None else np.asarray(y)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{what} or its targets are no table of rows: {error}") from None
+            raise ValueError(f"{what} or its targets are not a table of rows: {error}") from None
         index = row_index(X)
         X = X if self.steps.pipelines else _chunks.as_table(self.forest, X)
         n = len_of(X)
@@ -228,7 +227,7 @@ class Subject:
         return _chunks.as_table(self.forest, self.steps.rows(X)), y, weights
 
     def _why_not_bagged(self) -> str:
-        """Why there are no out-of-bag measures; empty if there are."""
+        """Return the reason why there are no out-of-bag measures; else empty."""
         if self.codes is None:
             return "the targets of the training rows are not known: pass y"
         try:
@@ -244,7 +243,7 @@ class Subject:
 
 
 def len_of(X) -> int:
-    """Number of rows."""
+    """Return the number of rows."""
     try:
         return X.shape[0] if hasattr(X, "shape") else len(X)
     except (IndexError, TypeError):
@@ -252,12 +251,12 @@ def len_of(X) -> int:
 
 
 def drawn(rng, n: int, most: int) -> np.ndarray:
-    """At most so many of n rows, without replacement, in their order."""
+    """Draw at most so many of n rows, without replacement, in their order."""
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
 def score(scores, codes, is_classifier, weights=None) -> tuple[float, np.ndarray]:
-    """How well scores tell the targets, and what each row adds to it, whose mean is 0.
+    """Return how well scores predict the targets, and each row's part in it, with mean 0.
 
     Rows count by their weights, and so does what they add.
 
@@ -299,17 +298,17 @@ def _ranks(values, weights):
 
 
 def has_variance(codes) -> bool:
-    """Whether there are two different targets."""
+    """Return whether there are two different targets."""
     return len(codes) > 0 and bool((codes != codes[0]).any())
 
 
 def error_of(deviations) -> float:
-    """Standard error of a mean with such deviations of its rows."""
+    """Return the standard error of a mean with such deviations of its rows."""
     return float(np.std(deviations) / np.sqrt(max(len(deviations), 1)))
 
 
 def unfitted_copy(inner, seed) -> Any:
-    """A copy of an estimator that is fitted fast: fewer trees, and no early stopping."""
+    """Copy an estimator so that it is fitted fast: fewer trees, and no early stopping."""
     copy, own, library = clone(inner), inner.get_params(deep=False), format_of(inner)
     n_trees, n_classes = 100, len(getattr(inner, "classes_", ()))
     if n_classes > 2 and not hasattr(inner, "bootstrap"):

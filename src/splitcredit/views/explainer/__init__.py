@@ -1,4 +1,4 @@
-"""A drop-in for ``shap.TreeExplainer``: its names, arguments, shapes and plots."""
+"""Replace ``shap.TreeExplainer``: its names, arguments, shapes and plots."""
 
 from splitcredit.views.explainer.tree_explainer import TreeExplainer
 

@@ -1,4 +1,4 @@
-"""What a `TreeExplainer` gives for a model whose library computes the values itself."""
+"""Give a `TreeExplainer` the values that the model's own library computes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LibraryValues:
         refuse_offset(X, self._own.outputs)
 
     def explained(self, X, interactions=False):
-        """Attributions or interactions, `expected_value`, base values and rows."""
+        """Return attributions or interactions, `expected_value`, base values and rows."""
         is_single = False
         if type(X).__name__ not in self._library.containers:
             forest = SimpleNamespace(absent=0.0, feature_names=self._own.feature_names)

@@ -1,4 +1,4 @@
-"""The model that a `TreeExplainer` explains, with the attributes of shap's ``TreeEnsemble``.
+"""Describe the explained model with the attributes of shap's ``TreeEnsemble``.
 
 Also its raw prediction by its own library, and the curve from that to a ``model_output`` of shap.
 """
@@ -29,7 +29,7 @@ COMPARED = 100
 
 
 class ExplainedModel(Opened):
-    """A fitted model but a pipeline or search, its `Forest`, and what its raw prediction means.
+    """A fitted model, no pipeline or search, its `Forest`, and its raw prediction's meaning.
 
     After early stopping the trees are those of the model's own ``predict``.
     """
@@ -47,25 +47,25 @@ class ExplainedModel(Opened):
 
     @property
     def objective(self) -> str | None:
-        """What the training minimized: "squared_error", "binary_crossentropy" or None."""
+        """Objective of the training: "squared_error", "binary_crossentropy" or None."""
         return None if self.units == SOFTMAX else self.units.objective
 
     def next_call_is_compared(self) -> bool:
-        """Count a call, and say whether its rows are to be compared with `own_prediction`.
+        """Count a call; return whether to compare its rows with `own_prediction`.
 
-        It is the 1st, 2nd, 4th, 8th and so on: for a single row a library takes up to a hundred
-        times longer to predict than we do to explain.
+        The 1st, 2nd, 4th, 8th call and so on are compared: for a single row a library takes up to a
+        hundred times longer to predict than we do to explain.
         """
         self._checked_calls += 1
         return self._checked_calls & (self._checked_calls - 1) == 0
 
     def predict(self, X) -> np.ndarray:
-        """Raw prediction, float64 (n_samples,), or (n_samples, num_outputs) of several."""
+        """Predict raw values, float64 (n_samples,), or (n_samples, num_outputs) of several."""
         raw = self.forest.predict(X)
         return raw[:, 0] if self.num_outputs == 1 else raw
 
     def own_prediction(self, X) -> np.ndarray | None:
-        """Raw prediction of rows by the model's library; see `splitcredit.models.formats.own`."""
+        """Predict by the model's library; see `splitcredit.models.formats.own`."""
         return own_prediction(self.inner, self.forest, X)
 
     def check_totals(self, forest, curve, rows, y, attribution, container=None) -> None:
@@ -95,7 +95,7 @@ class ExplainedModel(Opened):
         compare(attribution.totals(), raw, allowed, "the attributions add up to", "the trees")
 
     def limited(self, tree_limit) -> Forest:
-        """The forest of the first trees; of all for None, -1, or a number not below theirs."""
+        """Return the forest of the first trees; of all for None, -1, or a large number."""
         forest = self.forest
         if tree_limit is None:
             return forest
@@ -130,14 +130,14 @@ def refuse_wrapped(model):
 
 
 class Curve(NamedTuple):
-    """What of the raw prediction is explained."""
+    """Transform of the raw prediction that is explained."""
 
     name: str  # a `model_output` of `tree_shap_interventional`
     doubled: bool = False  # whether one output is shown as two, one for each class
 
 
 def curve(model_output, units: Units, name: str) -> Curve:
-    """The curve that leads from the raw prediction to a ``model_output`` of shap."""
+    """Return the transform from the raw prediction to a ``model_output`` of shap."""
     if model_output == "raw":
         return Curve("raw")
     curves = {
@@ -157,7 +157,7 @@ def curve(model_output, units: Units, name: str) -> Curve:
     if units == SOFTMAX and model_output in ("probability", "predict_proba", "log_loss"):
         output = "log_loss" if model_output == "log_loss" else "probability"
         raise ValueError(
-            f"model_output={model_output!r} of several classes is none of shap's: call "
+            f"model_output={model_output!r} of several classes is unknown to shap: call "
             'splitcredit.explain(model, X, "tree_shap_interventional", background=data, '
             f"model_output={output!r})"
         )

@@ -1,4 +1,4 @@
-"""Rows as users of shap have them, and the background: its rows and its counts at the nodes."""
+"""Read rows as users of shap have them, and the background: its rows and its node counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from splitcredit.rows.tables import dense, named, refuse_container, with_nan
 
 
 def as_rows(X, forest) -> tuple:
-    """Rows as an array or DataFrame, and whether they were a single one without its axis.
+    """Return rows as an array or DataFrame, and whether they were a single one without axis.
 
     A Series whose index holds names, or the numbers that name the features, is a DataFrame then.
     """
@@ -34,7 +34,7 @@ def as_rows(X, forest) -> tuple:
     try:
         array = np.asarray(X)
     except ValueError as error:  # lists of different lengths
-        raise ValueError(f"X is no table ({error}): pass rows of equal lengths") from None
+        raise ValueError(f"X is not a table ({error}): pass rows of equal lengths") from None
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
         array = np.array(X, dtype=object)  # numbers beside text stay numbers
     if array.dtype == object:
@@ -43,13 +43,13 @@ def as_rows(X, forest) -> tuple:
 
 
 def _holds_names(index, features):
-    """Whether an index has names of columns, text, tuples or the numbers that name the features."""
+    """Return whether an index has column names: text, tuples or the features' own numbers."""
     is_text = all(isinstance(name, (str, tuple)) for name in index)
     return is_text or set(as_known(index, features)) == set(features)
 
 
 def refuse_offset(X, outputs):
-    """Refuse rows with an offset each where only the values of features are returned."""
+    """Refuse rows that have an offset each where only the values of features are returned."""
     if offsets(X, outputs) is not None:
         raise ValueError(
             f"{name_of_offset(X)} adds to each row what expected_value cannot hold: call "
@@ -58,7 +58,7 @@ def refuse_offset(X, outputs):
 
 
 def names_of(X) -> list | None:
-    """Names of the columns of a table or of a masker's rows, None of anything else."""
+    """Return the column names of a table or of a masker's rows, else None."""
     names = labels_of_columns(X)
     if names is None:
         names = getattr(X, "feature_names", None) if hasattr(X, "max_samples") else None
@@ -72,7 +72,7 @@ _BELOW_ROUNDING = 2.0**-100
 
 
 def background_rows(data):
-    """Rows of the background as shap takes them: at most 100, or all of a masker; or None."""
+    """Return the background as shap takes it: at most 100 rows, all of a masker; or None."""
     if data is None:
         return None
     if type(data).__module__.startswith("shap.maskers"):
@@ -94,7 +94,7 @@ def background_rows(data):
 
 
 def with_covers_of(forest, rows) -> Forest:
-    """The forest with covers that count the background rows in each node.
+    """Return the forest with covers that count the background rows in each node.
 
     Where no row comes, the model's covers still say how a node's rows are divided,
     but their weight beside that of any background row is below rounding.

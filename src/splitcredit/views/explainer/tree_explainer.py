@@ -1,4 +1,4 @@
-"""`TreeExplainer`: shap's class of this name on the kernels of this library."""
+"""Define `TreeExplainer`: shap's class of this name on the kernels of this library."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOSSES = ("log_loss", "squared_error")
 
 
 class TreeExplainer:
-    """Explains tree ensembles as ``shap.TreeExplainer`` of shap 0.51 does, with exact values.
+    """Explain tree ensembles as ``shap.TreeExplainer`` of shap 0.51 does, with exact values.
 
     Code that uses shap's class runs with this one: arguments, methods, attributes, shapes of
     values and of `expected_value` are the same. ``docs/shap_users.md`` lists what differs. Only
@@ -54,7 +54,7 @@ class TreeExplainer:
     model_output : {"raw", "probability", "predict_proba", "predict", "log_loss"}
         What is explained: the raw prediction of the trees; the probability of the second class,
         or those of both; the prediction of a regressor; or the loss of a row, which is the log loss
-        in nats for two classes and the squared error for a regressor. All but the raw prediction
+        in nats for two classes and the squared error for a regressor. All except the raw prediction
         need a background, unless they are the raw prediction of this model.
     feature_perturbation : {"auto", "interventional", "tree_path_dependent"}
         Whether unknown features are drawn from the background, or follow the covers of the trees.
@@ -107,7 +107,7 @@ class TreeExplainer:
     ):
         self._by_library, opened = None, Opened(model)
         if _library_values.is_needed(opened):
-            self._hand_over(opened, data, model_output, feature_names)
+            self._use_library(opened, data, model_output, feature_names)
             return
         self.model = ExplainedModel(model)
         rows = background_rows(data)
@@ -147,8 +147,8 @@ class TreeExplainer:
             self.data, self._background = np.asarray(rows), rows
         self._set_expected_value(self.model.forest)
 
-    def _hand_over(self, opened, data, model_output, feature_names):
-        """Leave the values to the library of the model; `expected_value` is that of a call."""
+    def _use_library(self, opened, data, model_output, feature_names):
+        """Leave the values to the model's library; `expected_value` comes with a call."""
         if data is not None or model_output != "raw":
             raise ValueError(
                 f"{opened.format.title} computes the SHAP values of this "
@@ -170,7 +170,7 @@ class TreeExplainer:
         check_additivity=True,
         from_call=False,
     ):
-        """Attributions of features, by row, of what the explainer explains.
+        """Attribute the explained output to features, by row.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class TreeExplainer:
         return values[0] if is_single else values
 
     def shap_interaction_values(self, X, y=None, tree_limit=None):
-        """Interaction values of pairs of features, by row, of the raw prediction.
+        """Compute interaction values of pairs of features, by row, of the raw prediction.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class TreeExplainer:
         return values[0] if is_single else values
 
     def __call__(self, X, y=None, interactions=False, check_additivity=True, approximate=False):
-        """Attributions or interactions as a ``shap.Explanation``; needs shap."""
+        """Return attributions or interactions as a ``shap.Explanation``; needs shap."""
         shap, start = imported_shap(), time.time()
         if self._by_library is not None:
             self._by_library.refuse(approximate=approximate and not interactions)
@@ -261,7 +261,7 @@ class TreeExplainer:
         )
 
     def _explanation(self, X, y, interactions, check_additivity, approximate):
-        """Values, base values, rows and names of features of a ``shap.Explanation``."""
+        """Return values, base values, rows and names of features of a ``shap.Explanation``."""
         rows, is_single = as_rows(X, self.model.forest)
         rows = self.model.forest.in_order(rows)
         if interactions and approximate:
@@ -297,11 +297,11 @@ class TreeExplainer:
             )
 
     def _with_offset(self, result, X):
-        """The result with the offsets of the rows in its baseline."""
+        """Return the result with the offsets of the rows in its baseline."""
         own = offsets(X, self.model.forest)
         if own is not None and self._curve.name != "raw":
             raise ValueError(
-                f"{name_of_offset(X)} moves each row along the curve: explain model_output='raw', "
+                f"{name_of_offset(X)} shifts the raw score of rows: explain model_output='raw', "
                 "or rows without it"
             )
         return result if own is None else replace(result, baseline=result.baseline + own)
@@ -338,7 +338,7 @@ class TreeExplainer:
         return interactions(covered, rows, background=self._background if interventional else None)
 
     def _limited(self, tree_limit):
-        """The forest that is explained now, and the same with the covers that count.
+        """Return the forest that is explained now, once more with the covers that count.
 
         Other threads may set `expected_value` at the same time, so a call uses what it gets here.
         """
@@ -365,16 +365,16 @@ class TreeExplainer:
         return forest, covered
 
     def _expected_loss(self, y):
-        """Mean loss over the background of a row with target y."""
+        """Average the loss over the background for a row with target y."""
         return self._on_background(self._explained[0], y).mean()
 
     def _on_background(self, forest, y=None):
-        """What is explained, for every row of the background, (n_background, n_outputs)."""
+        """Compute the explained output for every background row, (n_background, n_outputs)."""
         raw = forest.predict(self._background)
         return raw if self._curve.name == "raw" else transformed(self._curve.name, raw, y)
 
     def _shown(self, values):
-        """Values without the axis of outputs if there is one, or with that of both classes."""
+        """Return values without the axis of a single output, or with one of both classes."""
         if self._curve.doubled:
             return np.concatenate([-values, values], axis=-1)
         return values[..., 0] if values.shape[-1] == 1 else values
@@ -388,7 +388,7 @@ class TreeExplainer:
 
 
 def _perturbation(given, has_background):
-    """What ``"auto"`` means; without a background shap warns and uses the covers."""
+    """Resolve ``"auto"``; without a background shap warns and uses the covers."""
     check_choice("feature_perturbation", given, _PERTURBATIONS)
     if given == "interventional" and not has_background:
         warnings.warn(

@@ -1,4 +1,4 @@
-"""Pictures as data URIs: of a figure's files the one that takes less room."""
+"""Embed the figures of a report as data URIs: of the files of one, the smallest."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
 
 def by_artefact(files) -> dict[str, list[Path]]:
     """Files ``.../PAPER/ARTEFACT.svg`` and ``.png``, by PAPER/ARTEFACT."""
-    pictures: dict[str, list[Path]] = {}
+    figures: dict[str, list[Path]] = {}
     for path in map(Path, files):
-        pictures.setdefault(f"{path.parent.name}/{path.stem}", []).append(path)
-    return pictures
+        figures.setdefault(f"{path.parent.name}/{path.stem}", []).append(path)
+    return figures
 
 
 def embed(paths) -> dict:
@@ -30,7 +30,7 @@ def embed(paths) -> dict:
     paths = [Path(path) for path in paths]
     for path in paths:
         if path.suffix not in _KINDS:
-            raise ValueError(f"{path.name}: a picture of the report is SVG or PNG")
+            raise ValueError(f"{path.name}: a figure of the report is SVG or PNG")
     path = min(paths, key=lambda path: path.stat().st_size)
     content = path.read_bytes()
     width, height = (_size_of_svg if path.suffix == ".svg" else _size_of_png)(content)

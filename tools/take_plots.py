@@ -1,10 +1,10 @@
-"""Write what the pages of docs do not say by themselves: frames of measures, and pictures.
+"""Write what the pages of docs do not say by themselves: frames of measures, and plots.
 
-    python tools/take_pictures.py [PAGE ...]
+    python tools/take_plots.py [PAGE ...]
 
-The frame of a measure's page comes from the table of all methods. A picture shows the axes `ax` of
+The frame of a measure's page comes from the table of all methods. A plot shows the axes `ax` of
 the code above it on its page; that of the README stands above its code. It holds the numbers that
-it shows, so that a test can compare them with what the code gives. The picture of the benchmarks
+it shows, so that a test can compare them with what the code gives. The plot of the benchmarks
 shows the first table of their page.
 """
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 EXAMPLE = "measures/index.md"
 README, BENCHMARKS = "../README.md", "benchmarks.md"
-# Inches and dots per inch of pictures. That of the README is as wide as the code host shows a page.
+# Inches and dots per inch of plots. That of the README is as wide as the code host shows a page.
 SIZE = ((6.4, 3.0), 110)
 SIZES = {
     "one_row": ((7.7, 3.4), 165),
@@ -32,24 +32,24 @@ SIZES = {
 INTERACTIONS = "interactions"
 # The method that is in no module of `splitcredit.measures`.
 ELSEWHERE = {"pgi2_optimum": "../api/prediction_gap.md#optimum"}
-PARTS = re.compile(r"^```python\n(?P<code>.*?)^```|^!\[.*?\]\((?P<picture>\S+?)\)", re.M | re.S)
+PARTS = re.compile(r"^```python\n(?P<code>.*?)^```|^!\[.*?\]\((?P<plot>\S+?)\)", re.M | re.S)
 
 
 def main(chosen):
-    """Write the frames, and the pictures of the pages that are named, or of all."""
+    """Write the frames, and the plots of the pages that are named, or of all."""
     from splitcredit import methods
 
     for page, (mark, text) in frames(methods()).items():
         marked.write(DOCS / page, mark, text)
     example = example_names()
     for page in chosen or pages(methods()):
-        for picture, ax in drawn(page, example):
-            save(picture, ax)
+        for plot, ax in drawn(page, example):
+            save(plot, ax)
         pyplot.close("all")
 
 
 def pages(methods) -> list[str]:
-    """Pages with pictures that their code draws."""
+    """Pages with plots that their code draws."""
     names = [*(method.name for method in methods), INTERACTIONS]
     return [
         README,
@@ -112,7 +112,7 @@ def drawn(page, example, names=None):
     Yields
     ------
     tuple of Path and matplotlib Axes
-        Each picture of the page, and what the code above it has called `ax`.
+        Each plot of the page, and what the code above it has called `ax`.
     """
     names = {} if names is None else names
     if page.startswith("measures/"):
@@ -122,8 +122,8 @@ def drawn(page, example, names=None):
         if part["code"]:
             exec(part["code"], names)
         else:
-            picture = (DOCS / page).parent / part["picture"]
-            yield picture, timed() if picture.stem == "benchmarks" else names["ax"]
+            plot = (DOCS / page).parent / part["plot"]
+            yield plot, timed() if plot.stem == "benchmarks" else names["ax"]
 
 
 def timed():
@@ -168,20 +168,20 @@ def numbers(ax) -> list[float]:
     return [float(f"{x:.6g}") for x in shown]
 
 
-def stored_numbers(picture) -> list[float]:
-    """The numbers that a picture was drawn from."""
+def stored_numbers(plot) -> list[float]:
+    """The numbers that a plot was drawn from."""
     from PIL import Image
 
-    return json.loads(Image.open(picture).text["Description"])
+    return json.loads(Image.open(plot).text["Description"])
 
 
-def save(picture, ax):
-    """Write a picture, and the numbers that it shows."""
-    picture.parent.mkdir(exist_ok=True)
-    inches, dpi = SIZES.get(picture.stem, SIZE)
+def save(plot, ax):
+    """Write a plot, and the numbers that it shows."""
+    plot.parent.mkdir(exist_ok=True)
+    inches, dpi = SIZES.get(plot.stem, SIZE)
     ax.figure.set_size_inches(*inches)
     facts = {"Description": json.dumps(numbers(ax)), "Software": None}
-    ax.figure.savefig(picture, dpi=dpi, bbox_inches="tight", metadata=facts)
+    ax.figure.savefig(plot, dpi=dpi, bbox_inches="tight", metadata=facts)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Pictures of an audit, for light and dark pages: ink is a color that the page chooses."""
+"""Draw the plots of an audit, for light and dark pages: the page chooses the ink."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from splitcredit.results.plots.drawing import pyplot
 from splitcredit.views.auditing.subject import Z
 from splitcredit.views.auditing.texts import TEXTS
 
-# What stands for the color of the text until the page gives it, and the color of what is shown.
+# Placeholder of the text's color until the page sets it, and the colors of data and lines.
 INK, COLOR, PALE = "#010203", "#3b82c4", "#8a8f98"
-# Lines of a picture with one line for each feature.
+# Rows of a plot with one line for each feature.
 MOST = 25
 _INKED = "text.color axes.labelcolor axes.edgecolor xtick.color ytick.color".split()
 _STYLE: Any = {"svg.fonttype": "none", "font.size": 9, **dict.fromkeys(_INKED, INK)}
@@ -23,7 +23,7 @@ _STYLE |= {"axes.spines.top": False, "axes.spines.right": False}
 
 
 def of_section(audit, section):
-    """The picture of a section, as a matplotlib Figure; None if there is nothing to draw."""
+    """Draw the plot of a section, as a matplotlib Figure; None if there is nothing to draw."""
     if section.key == "measures":
         return side_by_side(audit.comparison, 15)
     table = section.table.dropna(subset=["value"]).drop_duplicates("label")[:MOST]
@@ -37,7 +37,7 @@ def of_section(audit, section):
 
 
 def side_by_side(comparison, top):
-    """A column for each measure, on the scale of its largest value, and a line for each feature."""
+    """Draw a column for each measure, scaled to its largest value, and a line a feature."""
     found, columns = comparison.importances, []
     ranks = [(-importance.values).argsort().argsort() for importance in found.values()]
     order = np.argsort(np.mean(ranks, axis=0), kind="stable")[:top]
@@ -53,7 +53,7 @@ def side_by_side(comparison, top):
 
 
 def _columns(width, margin, names, columns, line):
-    """Columns of dots with intervals: pairs of a title, and values with their ends by name."""
+    """Draw columns of dots with intervals: pairs of a title, and values with ends by name."""
     plt = pyplot()
     with plt.rc_context(_STYLE):
         figure = plt.Figure(figsize=(width, margin + 0.24 * len(names)), layout="constrained")
@@ -77,7 +77,7 @@ def _shortened(name):
 
 
 def svg(figure, prefix) -> str:
-    """A figure as text for a page: with the color of its text, and a prefix on its names."""
+    """Write a figure as text for a page: in the page's text color, with prefixed names."""
     out = io.StringIO()
     with pyplot().rc_context({**_STYLE, "svg.hashsalt": prefix}):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
