@@ -92,9 +92,9 @@ def conditional_permutation(
     hardly = [name for name, shares in alone.items() if np.mean(shares) > 0.5]
     if hardly:
         warnings.warn(
-            f"most out-of-bag rows are alone in their cells for {len(hardly)} features, such as "
-            f"{hardly[0]!r}, whose values near 0 say little: pass a larger threshold, or fit trees "
-            "with fewer leaves, such as min_samples_leaf=10",
+            f"most out-of-bag rows are alone in their cells for features such as {hardly[0]!r} "
+            f"({len(hardly)} in all), whose values near 0 say little: pass a larger threshold, or "
+            "fit trees with fewer leaves, such as min_samples_leaf=10",
             stacklevel=3,
         )
     return found

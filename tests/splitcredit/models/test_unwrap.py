@@ -266,7 +266,7 @@ def test_measures_of_training_rows_refuse_steps_that_made_other_rows_in_training
     named = "Sampler" if kind == "sampler" else "TargetEncoder"
     message = rf"the step 'step' \({named}\) changed the training rows"
     names = [m.name for m in splitcredit.methods() if {"bootstrap", "refit"} & set(m.needs)]
-    assert len(names) == 6
+    assert len(names) == 7
     for call in (
         *(partial(splitcredit.importance, model, X, data[1], name) for name in names),
         partial(splitcredit.explain, model, X, "oob_attributions"),
