@@ -113,14 +113,14 @@ def orders_within_cells(forest, rows, permutations, threshold, alone):
         for u in {owner for owner, _ in cuts}:
             cells = np.zeros(n, np.int64)
             for owner, intervals in cuts:
-                if are_correlated[u, owner] and cells.max() < n - 1:
+                if owner != u and are_correlated[u, owner] and cells.max() < n - 1:
                     both = cells * forest.n_nodes + intervals
                     cells = np.unique(both, return_inverse=True)[1]
             # The rows of a cell get the values of its rows, in the order in which all were drawn.
             by_cell, order = np.argsort(cells, kind="stable"), orders[u]
             orders[u, by_cell] = order[np.argsort(cells[order], kind="stable")]
-            share = np.count_nonzero(np.bincount(cells) == 1) / n
-            alone.setdefault(forest.feature_names[u], []).append(share)
+            is_alone = np.bincount(cells)[cells] == 1
+            alone.setdefault(forest.feature_names[u], []).append(is_alone.mean())
         return orders
 
     return of_tree
@@ -149,5 +149,4 @@ def correlations(forest, rows) -> np.ndarray:
     of_columns = np.abs(products) / np.sqrt(np.outer(np.diag(products), np.diag(products)))
     found = np.zeros((forest.n_features, forest.n_features))
     np.maximum.at(found, np.ix_(owner, owner), np.minimum(of_columns, 1.0))
-    np.fill_diagonal(found, 0.0)
     return found
