@@ -323,10 +323,7 @@ BAD = [
     ({"X": np.zeros((2, 4))}, r"X has 4 features, the model was fitted on 3"),
     ({"X": np.zeros((0, 3)), "y": []}, r"X has no rows: .* pass at least one"),
     ({"y": ["class 0"]}, r"y has shape \(1,\), expected \(2,\): one target for each row of X"),
-    (
-        {"y": [0, 1]},
-        r"y holds \['0', '1'\], which are not classes .*among \['class 0', 'class 1'\]",
-    ),
+    ({"y": [0, 1]}, r"y holds \['0', '1'\], which are not .*among \['class 0', 'class 1'\]"),
     ({"y": np.ma.array(["class 0", "class 1"], mask=[0, 1])}, "y has masked values: leave them"),
     ({"background": np.zeros((1, 2))}, r"background: X has 2 features"),
     ({"background": np.zeros((0, 3))}, r"background has no rows: pass rows of the training data"),
