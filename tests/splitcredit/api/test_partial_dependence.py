@@ -124,7 +124,7 @@ def test_places_of_a_categorical_feature_are_its_labels_and_NaN():
     some = partial_dependence(model, frame, "color", grid=[None, "pink"], output=1)
     every = partial_dependence(model, frame, "color")
     np.testing.assert_array_equal(some.values[:, 0], every.values[[3, 5], 1])
-    with pytest.raises(ValueError, match="no category of color"):
+    with pytest.raises(ValueError, match="not a category of color"):
         partial_dependence(model, frame, "color", grid=["pinc"])
     with pytest.raises(ValueError, match="order"):
         partial_dependence(model, frame, "color", kind="ale")

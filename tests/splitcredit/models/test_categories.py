@@ -413,7 +413,7 @@ def test_labels_that_cannot_be_kept_are_refused():
     """Scikit-learn gives None a code of its own, and rows with it went where NaN goes."""
     column, place = with_label(None, *"bcdef")
     model = Histogram(max_iter=3, categorical_features=[0]).fit(column, np.sin(place * 3.0))
-    with pytest.raises(ValueError, match="has None for a category of feature 0, which cannot"):
+    with pytest.raises(ValueError, match="has None for a category of feature 0"):
         to_forest(model)
     column, place = with_label("e", "é")
     model = XGB().fit(pd.DataFrame(column, columns=["c"], dtype="category"), place)

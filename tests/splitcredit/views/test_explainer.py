@@ -480,7 +480,7 @@ PARTITION = shap.maskers.Partition(data()[0][:9])
     [
         ("forest", NINE | {"model_output": "margin"}, {}, "unknown model_output 'margin'"),
         ("forest", NINE | {"model_output": "probability"}, {}, "output is log_odds or probability"),
-        ("forest, classes", NINE | {"model_output": "log_loss"}, {}, "of this RandomForestClass"),
+        ("forest, classes", NINE | {"model_output": "log_loss"}, {}, "this RandomForestClass"),
         ("xgboost, three classes", NINE | {"model_output": "probability"}, {}, "unknown to shap"),
         ("xgboost, classes", {"model_output": "probability"}, {}, "only: pass data"),
         ("forest, targets", NINE | {"model_output": "log_loss"}, {}, "one output, and this Random"),
