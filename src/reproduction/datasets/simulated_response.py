@@ -27,7 +27,7 @@ FACTORIAL = "factorial"
 
 
 def files(table: str = FACTORIAL, **_) -> list[Path]:
-    """The file of the features, unless they are drawn; ValueError lists the tables."""
+    """Return the file of the features, unless they are drawn; ValueError lists the tables."""
     return [] if table == FACTORIAL else [_real_features.table(table).path]
 
 
@@ -100,7 +100,7 @@ def _population(table, rng) -> pd.DataFrame:
 
 
 def _factorial(rng, n=1000) -> pd.DataFrame:
-    """Pairs of normal features, one pair for each number of values and correlation."""
+    """Draw pairs of normal features, one pair for each number of values and correlation."""
     columns = {}
     for correlation in (0.0, 0.5, 0.9):
         for n_values in (2, 10, n):
@@ -113,7 +113,7 @@ def _factorial(rng, n=1000) -> pd.DataFrame:
 
 
 def _response(X, response, rng):
-    """Numbers of the signals, and the standardized mean of the outcome of every row."""
+    """Draw the signals, and compute the standardized mean of the outcome of every row."""
     Z = np.clip((X - X.mean(axis=0)) / X.std(axis=0), -3, 3)
     while True:
         signals = rng.choice(X.shape[1], N_SIGNALS, replace=False)
@@ -129,7 +129,7 @@ def _response(X, response, rng):
 
 
 def _share(column, mean):
-    """Share of the variance of the mean between at most ten groups of rows by one feature."""
+    """Compute the share of the variance of the mean between ten groups of rows by one feature."""
     cuts = np.unique(np.quantile(column, np.linspace(0, 1, _BINS + 1)[1:-1]))
     group = np.searchsorted(cuts, column, side="left")
     means = pd.Series(mean).groupby(group).transform("mean")

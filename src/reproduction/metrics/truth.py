@@ -31,7 +31,7 @@ def truth_scores(
     rate: Probability = 0.1,
     no_test: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """How well global scores answer each question about the population of a simulated outcome.
+    """Score how well global scores answer each question about a simulated outcome.
 
     One row a measure and ``yardstick``. Areas under the ROC curve: ``association``, features that
     tell the outcome alone against permuted copies; ``conditional``, signals against all others, and
@@ -93,7 +93,7 @@ def truth_scores(
 
 
 def _p_values(computed):
-    """One-sided p values of a measure's own test; None if it has none."""
+    """Return one-sided p values of a measure's own test; None if it has none."""
     if "p_values" in computed.parameters:
         return np.array(computed.parameters["p_values"])
     error = getattr(computed, "standard_error", None)
@@ -104,7 +104,7 @@ def _p_values(computed):
 
 
 def _reliance(forest, X, n_rows=200, n_draws=2):
-    """Mean squared change of the raw prediction if one feature is redrawn from other rows."""
+    """Measure the mean squared change of the raw prediction if one feature is redrawn."""
     X = X[:n_rows]
     rng = np.random.default_rng(zlib.crc32(X.tobytes()))
     before, changes = forest.predict(X), np.empty(X.shape[1])
@@ -118,7 +118,7 @@ def _reliance(forest, X, n_rows=200, n_draws=2):
 
 
 def _rises(training, data, refit):
-    """Rise of the loss of every row if the model is fitted without a feature, a column each."""
+    """Measure the rise of the loss of each row if a feature is left out of the fit, by column."""
     whole = _losses_of(refit(training.X, training.y), data.X, data.y)
     rises = []
     for j in range(data.X.shape[1]):

@@ -9,7 +9,7 @@ REQUIRES = ("refit",)
 
 
 def importance(model, X, y, random_state: Seed = 0) -> Importance:
-    """Mutual information in nats, by nearest neighbors (Ross 2014; scikit-learn)."""
+    """Estimate the mutual information in nats, by nearest neighbors (Ross 2014; scikit-learn)."""
     estimate = mutual_info_classif if y.dtype.kind == "i" else mutual_info_regression
     values = estimate(X, y, random_state=random_state)
     return Importance(values, tuple(f"x{j}" for j in range(X.shape[1])), "mutual_information")

@@ -21,7 +21,7 @@ def importance(
     groups_above: Positive | None = None,
     random_state: Seed = 0,
 ) -> Importance:
-    """Mean rise of the loss of a row if a feature is permuted; the standard error is over the rows.
+    """Measure the mean rise of the loss if a feature is permuted, and its error over the rows.
 
     With `groups_above`, features whose mean rank correlation in the background is above are
     permuted together, and each has the value of its group.
@@ -45,7 +45,7 @@ def importance(
 
 
 def groups(X, above) -> np.ndarray:
-    """Group of each feature, from 0: average linkage by 1 - |Spearman's correlation|."""
+    """Number the group of each feature, from 0: average linkage by 1 - |Spearman's correlation|."""
     correlations = np.abs(np.nan_to_num(np.corrcoef(rankdata(X, axis=0), rowvar=False)))
     np.fill_diagonal(correlations, 1.0)
     tree = linkage(squareform(1 - correlations, checks=False), "average")
@@ -53,7 +53,7 @@ def groups(X, above) -> np.ndarray:
 
 
 def losses(forest, X, y) -> np.ndarray:
-    """Loss of every row: the log loss of two classes in nats, or the squared error."""
+    """Compute the loss of every row: the log loss of two classes in nats, or the squared error."""
     predicted = forest.predict(X)
     if y.dtype.kind != "i":
         return (predicted[:, 0] - y) ** 2

@@ -9,7 +9,7 @@ REQUIRES = ("refit",)
 
 
 def importance(model, X, y) -> Importance:
-    """F of the means of a feature by class, or of its linear regression; ``p_values`` beside it."""
+    """Compute F of the means by class, or of a linear regression, with ``p_values`` beside it."""
     statistic, p = (f_classif if y.dtype.kind == "i" else f_regression)(X, y)
     names = tuple(f"x{j}" for j in range(X.shape[1]))
     given = {"p_values": np.nan_to_num(p, nan=1.0).tolist()}

@@ -16,7 +16,7 @@ BASELINES = (BASELINE, "mutual_information")
 
 
 def read(inputs) -> pd.DataFrame:
-    """One row a problem and measure: `PROBLEM`, ``measure``, `YARDSTICKS` and `FACTS`.
+    """Read one row a problem and measure: `PROBLEM`, ``measure``, `YARDSTICKS` and `FACTS`.
 
     `inputs` are the tables of the experiments trust_bagged and trust_boosted.
     """
@@ -38,29 +38,29 @@ def read(inputs) -> pd.DataFrame:
 
 
 def studied(inputs) -> pd.DataFrame:
-    """The problems on tables that the rule may be chosen by."""
+    """Return the problems on tables that the rule may be chosen by."""
     problems = read(inputs)
     return problems[~problems["table"].isin(_real_features.names("test"))]
 
 
 def of_test(inputs) -> pd.DataFrame:
-    """The problems on the other tables, which judge it."""
+    """Return the problems on the other tables, which judge it."""
     problems = read(inputs)
     return problems[problems["table"].isin(_real_features.names("test"))]
 
 
 def wide(problems, yardstick) -> pd.DataFrame:
-    """A row a problem and a column a measure."""
+    """Pivot to a row a problem and a column a measure."""
     return problems.pivot(index=PROBLEM, columns="measure", values=yardstick)
 
 
 def by_table(of_problems):
-    """Means over the problems of each table of features, of a row a problem."""
+    """Average the problems of each table of features."""
     return of_problems.groupby(level="table").mean()
 
 
 def interval(differences, seed=0, n=2000) -> tuple[float, float]:
-    """95 % bootstrap interval of a mean over the tables of features, which are redrawn."""
+    """Bootstrap the 95 % interval of a mean over the tables of features, which are redrawn."""
     differences = np.asarray(differences)[np.isfinite(differences)]
     if not len(differences):
         return np.nan, np.nan

@@ -6,14 +6,14 @@ import pandas as pd
 from reproduction.papers.trust import _problems, rule
 
 
-def compute(inputs, importances: dict) -> pd.DataFrame:
-    """One row a question and kind of model, on the tables of the test.
+def compute(inputs) -> pd.DataFrame:
+    """Score the rule on the tables of the test: a row a question and kind of model.
 
     ``value``: mean score of what the rule answers; the paired differences ``less_univariate_f``,
     ``less_mdi`` and ``less_random_order``, each with its bootstrap interval over the tables;
     ``hindsight``: the measure that is best there, and ``less_hindsight`` the distance from it.
     """
-    answers, rows = rule.compute(inputs, importances), []
+    answers, rows = rule.compute(inputs), []
     problems = _problems.of_test(inputs)
     for (question, kind), leaves in answers.groupby(["question", "kind"], sort=False):
         of_kind = problems[(problems["kind"] == kind) & problems[question].notna()]

@@ -7,8 +7,6 @@ each is left out in turn.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 
@@ -24,16 +22,16 @@ SPLITS = (
 )
 
 
-def compute(inputs, importances: dict) -> pd.DataFrame:
-    """One row a question, kind of model and leaf.
+def compute(inputs) -> pd.DataFrame:
+    """Choose what to take for each question, kind of model and leaf: a row each.
 
     ``condition``; ``answer``: the measure to take, ``"univariate_f"`` where none is better than the
-    ranking without a model, or ``"none"`` where none is better than a random order; ``method`` and
-    ``parameters`` of its call; ``alike``: other measures whose paired difference to the best has
-    an interval that holds 0; ``value``: its mean score; ``best`` and ``lead``: the measure with the
-    largest mean, and its lead over the univariate ranking, with the interval ``low``, ``high``
-    over the tables; ``left_out``: mean score of the choice on tables that had no part in it, and
-    ``left_out_univariate`` of the univariate ranking there.
+    ranking without a model, or ``"none"`` where none is better than a random order; ``alike``:
+    other measures whose paired difference to the best has an interval that holds 0; ``value``: its
+    mean score; ``best`` and ``lead``: the measure with the largest mean, and its lead over the
+    univariate ranking, with the interval ``low``, ``high`` over the tables; ``left_out``: mean
+    score of the choice on tables that had no part in it, and ``left_out_f`` of the univariate
+    ranking there.
     """
     problems, rows = _problems.studied(inputs), []
     for question in _problems.QUESTIONS:
@@ -47,12 +45,12 @@ def compute(inputs, importances: dict) -> pd.DataFrame:
                 answers = {"": answer(of_kind, question)}
             for condition, found in answers.items():
                 row = {"question": question, "kind": kind, "condition": condition}
-                rows.append(row | found | call(importances.get(found["answer"])) | judged)
+                rows.append(row | found | judged)
     return pd.DataFrame(rows)
 
 
 def chosen(problems, question) -> tuple[tuple, dict[str, float]]:
-    """The split with the best scores on tables that are left out, and these scores.
+    """Find the split with the best scores on tables that are left out, and these scores.
 
     A fact is taken only if the interval of what it adds, over the tables, is above 0.
     """
@@ -66,11 +64,11 @@ def chosen(problems, question) -> tuple[tuple, dict[str, float]]:
         if _problems.interval(adds)[0] > 0 and judged["chosen"].mean() > best["chosen"].mean():
             best, split = judged, candidate
     means = best.mean()
-    return split, {"left_out": means["chosen"], "left_out_univariate": means["univariate"]}
+    return split, {"left_out": means["chosen"], "left_out_f": means["univariate"]}
 
 
 def leaves(problems, split) -> dict[str, pd.DataFrame]:
-    """The problems on each side of a split, by its condition."""
+    """Return the problems on each side of a split, by its condition."""
     fact, limit = split
     if not fact:
         return {"": problems}
@@ -80,7 +78,7 @@ def leaves(problems, split) -> dict[str, pd.DataFrame]:
 
 
 def answer(problems, question) -> dict:
-    """What to take on problems that are alike in what the reader knows."""
+    """Choose what to take on problems that are alike in what the reader knows."""
     scores = _problems.wide(problems, question)
     means = _problems.by_table(scores)
     candidates = _complete(scores)
@@ -100,13 +98,13 @@ def answer(problems, question) -> dict:
 
 
 def _complete(scores) -> list[str]:
-    """Measures that may be chosen: those that have nearly every problem, but for random orders."""
+    """List the measures that may be chosen: those that have nearly every problem."""
     enough = scores.notna().mean() >= 0.9
     return [measure for measure in scores.columns[enough] if measure != _problems.RANDOM]
 
 
 def left_out(problems, question, split) -> pd.DataFrame:
-    """Mean scores on each table of what the others choose, and of the univariate ranking."""
+    """Score on each table what the others choose, and the univariate ranking."""
     frames = []
     for leaf in leaves(problems, split).values():
         scores = _problems.wide(leaf, question)
@@ -118,15 +116,3 @@ def left_out(problems, question, split) -> pd.DataFrame:
         columns = {"chosen": taken, "univariate": scores[_problems.BASELINE].to_numpy()}
         frames.append(pd.DataFrame(columns, index=scores.index))
     return _problems.by_table(pd.concat(frames))
-
-
-def call(recipe) -> dict[str, str]:
-    """Method of the library and its parameters, as JSON, from the recipe of an importance."""
-    if recipe is None:
-        return {"method": "", "parameters": ""}
-    ours = ("importance", "n_rows")
-    parameters = {k: v for k, v in recipe.items() if k not in ours}
-    return {
-        "method": recipe["importance"],
-        "parameters": json.dumps(parameters, sort_keys=True),
-    }

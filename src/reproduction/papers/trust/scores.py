@@ -6,5 +6,5 @@ from reproduction.papers.trust import _problems
 
 
 def compute(inputs) -> pd.DataFrame:
-    """One row a problem and measure, see `_problems.read`; numbers have four digits."""
+    """Return one row a problem and measure, see `_problems.read`, with four digits."""
     return _problems.read(inputs).round(4)

@@ -17,7 +17,7 @@ ASKED = {
 
 
 def compute(inputs) -> pd.DataFrame:
-    """One row a kind of model, yardstick and measure.
+    """Summarize every measure: a row a kind of model and yardstick.
 
     ``value``: mean over tables of features of the means over their problems; ``less_univariate_f``
     and ``less_mdi``: paired differences, each with its bootstrap interval over the tables
@@ -52,7 +52,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def draw(table):
-    """Mean ranks by question, of bagged and boosted models; a band joins those like the best."""
+    """Draw mean ranks by question and kind of model; a band joins those like the best."""
     from matplotlib import pyplot as plt
 
     kinds = sorted(table["kind"].unique())
