@@ -27,8 +27,6 @@ CLAIMS = ("claims.csv", "claims_timing.csv")
 LARGEST = 200_000
 # Sentences that hold numbers of the reference, by their pages.
 SENTENCES = "docs/numbers_in_pages.yaml"
-# The table that the library reads, by `splitcredit.audit`.
-RULE = ("tables/trust/rule.csv", "src/splitcredit/views/auditing/rule.csv")
 ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
 TWO_THREADS = {"kernel": ("kernel", "2", "wall"), "end to end": ("end to end", "2", "wall")}
 # Lines of a table of processor times; the rest are joined.
@@ -55,7 +53,6 @@ def main():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     storage.write_text(REFERENCE / "tables.sha256", digests(large))
-    shutil.copy(REFERENCE / RULE[0], ROOT / RULE[1])
     storage.write_text(ROOT / "docs" / "trust.md", trust_page())
     marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
     for mark, part in (("rules", 0), ("experiments", 1)):
