@@ -1,4 +1,4 @@
-"""Copy the outcome of a full run into docs/reference, its summaries into docs, its rule into src.
+"""Copy the outcome of a full run into docs/reference, and its summaries into docs.
 
 Run by `make reference`. The reference is what tests, pages and `make verify` hold on to; results/
 itself is not committed. Of the figures it has those that a page shows; `make reference-archive`
@@ -30,8 +30,6 @@ LARGEST = 200_000
 SENTENCES = "docs/numbers_in_pages.yaml"
 # A large table that is kept whole, compressed: the scores of the study trust.
 COMPRESSED = "tables/trust/scores.csv"
-# The table that the library reads, by `splitcredit.audit`.
-RULE = ("tables/trust/rule.csv", "src/splitcredit/views/auditing/rule.csv")
 # The ratios that pages show, by their columns: on one thread, by CPU time.
 SHOWN = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
 # Of the models that were drawn, those at which ours does worst.
@@ -60,7 +58,6 @@ def main():
     storage.write_text(REFERENCE / "tables.sha256", digests(large))
     scores = gzip.compress((RESULTS / COMPRESSED).read_bytes(), mtime=0)
     (REFERENCE / f"{COMPRESSED}.gz").write_bytes(scores)
-    shutil.copy(REFERENCE / RULE[0], ROOT / RULE[1])
     storage.write_text(ROOT / "docs" / "trust.md", trust_page())
     marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
     marked.write(ROOT / "docs" / "reproduce.md", "rules", time_table())

@@ -2,7 +2,7 @@
 
 Begin with `explain`, `importance`, `rank` and `faithfulness`; `methods` lists all methods, and each
 has a function of its name with its own parameters, such as `sage`.
-`compare` computes all importances of a model, and `audit` says which can be trusted.
+`compare` computes all importances of a model, and `audit` says whether they can be used.
 
 Docstrings name four papers by a key.
 

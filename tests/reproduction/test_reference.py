@@ -29,7 +29,6 @@ def project(tmp_path):
         "results/logs/data.log": "a path of this machine",
         "results/logs/metrics/e/0.log": "used 3.00 s of processor time, 5 MB of memory",
         "results/timing/jobs/metrics/e/0.tsv": "s\n4\n",
-        "src/splitcredit/views/auditing/rule.csv": "",
         "docs/reference/tables/p/old.csv": "k\n",
         "docs/results.md": "![t](reference/figures/p/t.png)\n<!-- claims -->\n<!-- /claims -->\n"
         "There are\n0.5 t.\n",

@@ -19,7 +19,8 @@ logger = logging.getLogger("splitcredit")
 def bar(total: int | None, progress: bool | None, unit: str = "rows", remedy: str = ""):
     """Yield a function to call with the number of units that were done since its last call.
 
-    The function also takes another `total`, where that is an estimate.
+    The function also takes another `total`, where that is an estimate, and a `name` of what is done
+    next.
     """
     if not isinstance(progress, Hashable) or progress not in (None, True, False):
         raise ValueError(f"progress={progress!r}: expected None, True or False")
@@ -35,7 +36,9 @@ def bar(total: int | None, progress: bool | None, unit: str = "rows", remedy: st
         how["bar_format"] = f"{{l_bar}}{{bar}}| {counts} [{{elapsed}}<{{remaining}}]"
     with tqdm(total=total, unit=f" {unit}", **how) as shown:
 
-        def done(n, total=None):
+        def done(n, total=None, name=""):
+            if name:
+                shown.set_description_str(name)
             shown.total = shown.total if total is None else total
             # Parts of units may add up to more than all by rounding.
             shown.update(n if shown.total is None else min(n, shown.total - shown.n))
@@ -54,7 +57,7 @@ class _Forecast:
     def __init__(self, total, remedy):
         self.total, self.remedy, self.n, self.since, self.began = total, remedy, 0.0, 0.0, None
 
-    def __call__(self, n, total=None):
+    def __call__(self, n, total=None, name=""):
         self.total = self.total if total is None else total
         self.n += n
         if not self.remedy or self.total is None:

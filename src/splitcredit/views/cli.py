@@ -453,7 +453,7 @@ def faithfulness(given):
     forms=(*_DATA, "html"),
 )
 def audit(given):
-    """Tell which importances can be trusted.
+    """Tell whether importances can be used, and what to look at first.
 
     TABLE has the training rows of MODEL, and their targets.
     """
@@ -473,7 +473,7 @@ def audit(given):
         with click.open_file(given.out or "-", "w") as file:
             file.write(f"{result.to_json()}\n")
     else:
-        _write_or_show(given, result.to_frame())
+        _write_or_show(given, result.to_frame(), result.verdict)
 
 
 @_command(

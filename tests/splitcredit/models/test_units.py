@@ -158,7 +158,7 @@ def test_a_prediction_that_is_not_the_sum_of_the_trees_is_refused(name):
         splitcredit.sage(model, X, TARGETS, algorithm="exact")
     if name == "lightgbm, root":
         subject = Subject(model.booster_, X, TARGETS, None, None, 0)
-        sentence = sections.model(subject, "none")[0].sentence
+        sentence = sections.model(subject)[0].sentence
         assert "Booster predicts a function of the sum of its trees: pass the" in sentence
 
 
@@ -170,7 +170,7 @@ def test_what_is_no_mean_of_y_is_held_against_it_nowhere(name):
         with pytest.raises(ValueError, match="SAGE needs a prediction on the scale of y") as caught:
             splitcredit.sage(one, X, TARGETS, algorithm="exact")
         assert splitcredit.methods(one).why_not["sage"] == str(caught.value)
-        section, beats_chance = sections.model(Subject(one, X, TARGETS, None, None, 0), "none")
+        section, beats_chance = sections.model(Subject(one, X, TARGETS, None, None, 0))
         assert np.isnan(section.value) and beats_chance is None
         with pytest.raises(ValueError, match="needs a model whose objective is squared_error"):
             splitcredit.tree_shap_interventional(one, X[:4], **loss_options("squared_error"))

@@ -8,7 +8,11 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMRanker
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
@@ -16,19 +20,13 @@ from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier, XGBRegressor
 
 import splitcredit
+from splitcredit.measures import _methods
 from splitcredit.models.forest import part
 from splitcredit.views.auditing import sections, texts
+from splitcredit.views.auditing.comparison import MEASURES
 from splitcredit.views.auditing.subject import Subject, error_of, score
 
 NAUGHTY = '<script>alert("$x$")</script>'
-RULE = """question,property,measure,method,parameters,holds,low,high,n_data_sets,random,rests_on
-information,bagged,ufi,ufi,{},0.8,0.6,0.9,8,0.3,wine:oob
-use,bagged,greedy,pg2_greedy,{},0.9,0.8,1.0,8,0.3,wine:pgi2
-retraining,bagged,test,permutation,{},0.9,0.8,1.0,8,0.3,wine:removed
-stability,bagged,inbag,oob_attributions,"{""rows"": ""inbag""}",0.5,0.3,0.6,8,0.3,wine:seeds
-faithfulness,any,local_mdi,local_mdi,{},0.9,0.7,1.0,8,0.3,wine:pgi2
-information,boosted,splits,splits,"{""kind"": ""total_gain""}",0.7,0.5,0.9,8,0.3,wine:gain
-"""
 
 
 def planted(n=240):
@@ -49,19 +47,16 @@ def found():
 
 
 def test_a_leak_a_duplicate_and_noise_that_are_planted_are_found(found):
-    """What stands out comes by size; measures that are never negative have no false alarms."""
-    redundant = found["redundant"]
-    assert "suspect: leak." in redundant.sentence and "not looked for" in redundant.sentence
-    assert "signal = copy" in redundant.sentence and "1 group: signal, copy" in redundant.sentence
-    noise = found["noise"].table.set_index("label")
-    assert set(noise.index[noise["value"].isna()]) == set(sections.NOT_NEGATIVE)
-    best = noise.sort_values(["value", "n_above_noise"], ascending=[True, False]).iloc[0]
-    above = json.loads(best["above_noise"])
-    assert above[0] == "leak" and not any(name.startswith("noise") for name in above)
-    assert all(f"noise {j}" in found["noise"].sentence for j in range(10))
-    slopes = found["values"].table.set_index("label")
-    assert slopes.loc["mdi", "low"] > 0
-    assert abs(slopes.loc["ufi", "value"]) < slopes.loc["mdi", "value"] / 3
+    leaks, evidence = found["leaks"], found["evidence"]
+    assert leaks.sentence.startswith("Suspected: leak alone tells the outcome with an area under")
+    assert found.sections[0] is leaks and leaks.weight == 2 and leaks.value == 1
+    assert found.verdict.startswith("Do not use the importances of this model yet: look first at")
+    assert "leak alone tells" in found.verdict and found.verdict.count("\n") == 0
+    assert "1 group of features with" in found["redundant"].sentence
+    assert "in all rows: signal = copy" in found["redundant"].sentence
+    above = evidence.table.loc[evidence.table["evidence"], "label"]
+    assert set(above) == {"signal", "copy", "weak", "leak"} and evidence.value == 4
+    assert "No evidence: " in evidence.sentence and "UFI" in evidence.notes[0]
 
 
 def test_the_same_seed_gives_the_same_bytes(found):
@@ -72,45 +67,53 @@ def test_the_same_seed_gives_the_same_bytes(found):
     assert one.to_json() == again.to_json()
     pd.testing.assert_frame_equal(one.to_frame(), again.to_frame(), check_exact=True)
     assert one.to_html() == again.to_html()
-    assert list(found.to_frame()["section"]) == list(texts.TEXTS.index)
+    frame = found.to_frame()
+    assert set(frame["section"]) == {"verdict", *texts.TEXTS.index}
+    assert frame["sentence"][0] == json.loads(found.to_json())["verdict"] == found.verdict
 
 
 def test_nothing_is_recommended_for_permuted_targets(found):
     X, y = planted()
-    permuted = np.random.default_rng(1).permutation(y)
-    X = X[["signal", "weak", "noise 0"]]
-    for model in (
-        RandomForestClassifier(10, random_state=0),
-        XGBClassifier(n_estimators=5, n_jobs=1),
+    rng = np.random.default_rng(1)
+    permuted, X = rng.permutation(y), X[["signal", "weak", "noise 0"]]
+    others = pd.DataFrame(rng.permuted(X, axis=0), columns=X.columns)
+    for model, test in (
+        (RandomForestClassifier(10, random_state=0), ()),
+        (XGBClassifier(n_estimators=5, n_jobs=1), (others, permuted)),
     ):
-        audit = splitcredit.audit(model.fit(X, permuted), X, permuted)
-        assert "suspect" not in audit["redundant"].sentence
-        assert audit.beats_chance is False
-        assert audit["recommended"].sentence.startswith("Nothing is recommended: the model is not")
+        audit = splitcredit.audit(model.fit(X, permuted), X, permuted, *test)
+        assert audit["leaks"].sentence.startswith("Nothing is suspected. Looked for were single")
+        assert audit.beats_chance is False and audit["evidence"].value == 0
+        assert audit["use"].sentence.startswith("Nothing, as the model is not better")
+        assert audit.verdict.endswith("it predicts no better than chance.")
     assert found.beats_chance is True
 
 
-def test_none_is_recommended_that_is_not_better_than_random_or_lacks_the_rows_of_its_study(
-    tmp_path, found
-):
-    """Calls on training rows where the study had others."""
-    (tmp_path / "rule.csv").write_text(RULE)
-    X, y = planted()
-    X = X[["signal", "weak"]].assign(coin=np.arange(len(X)) % 2)
-    model, calls = RandomForestClassifier(10, random_state=0).fit(X, y), []
-    for test in ((None, None), (X, y)):
-        subject = Subject(model, X, y, *test, 0)
-        section = sections.recommended(subject, found.comparison, True, tmp_path / "rule.csv")
-        assert list(section.table["measure"][:3]) == ["ufi", "pg2_greedy", "permutation"]
-        assert "For stability: none, as inbag_shap is right in 50 %" in section.sentence
-        calls.append(list(section.table["call"]))
-    by_ufi = "splitcredit.ufi(model, X, y=y)"
-    assert calls[0] == [by_ufi, "", "", "", ""] and calls[1][3] == ""
-    assert calls[1][0] == by_ufi and "(model, X_test, by='pg2_greedy'" in calls[1][1]
-    assert "splitcredit.permutation(model, X_test, y=y_test)" in calls[1][2]
-    assert "(model, X_test, method='local_mdi')" in calls[1][4]
-    assert section.value == 0.8 and "ufi, right in 80 %" in section.sentence
-    assert "with noise of 0.3 standard deviations" in section.sentence
+def test_what_is_printed_runs_and_is_not_printed_without_the_rows_that_it_is_for():
+    """Calls on training rows where the method is for others; permutation of a ranker."""
+    X, y = planted(90)
+    X = X[["signal", "weak", "leak"]]
+    ranker = LGBMRanker(n_estimators=3, verbosity=-1).fit(X, y, group=[90])
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    for model in (forest, ranker, ranker.booster_, ExtraTreesClassifier(5).fit(X, y)):
+        for test in ((None, None), (X, y)):
+            subject = Subject(model, X, y, *test, 0)
+            section = sections.use(subject, splitcredit.compare(model, X, y), True)
+            names = {"X_test": X, "y_test": y, "X": X, "y": y, "model": model}
+            for call in filter(None, section.table["call"]):
+                assert len(eval(call, {"splitcredit": splitcredit} | names).feature_names) == 3
+            calls = dict(zip(section.table["method"], section.table["call"], strict=True))
+            assert ("X_test" in calls["tree_shap"]) == (test[0] is not None)
+            assert test[0] is not None or "TreeSHAP is for rows that are new" in section.sentence
+    assert calls.get("ufi", "") == ""
+
+
+def test_every_choice_is_a_method_and_has_a_meaning():
+    for question, kind, method in texts.CHOICES.to_numpy():
+        assert question in ("evidence", *sections.QUESTIONS)
+        assert kind in ("bagged", "averaged", "boosted", "any")
+        assert method == "none" or _methods.look_up(method, "importance")
+    assert set(texts.WORDS) == set(MEASURES)
 
 
 def test_every_name_is_escaped_and_shown_as_it_is(tmp_path):
@@ -125,7 +128,7 @@ def test_every_name_is_escaped_and_shown_as_it_is(tmp_path):
     drawn = "".join(re.findall(r"<svg.*?</svg>", page, re.S))
     assert "alert(" in drawn and "$x$" in drawn and "a &amp; b" in drawn
     assert "http" not in page.replace("http://www.w3.org", "").replace("https://www.w3.org", "")
-    with pytest.raises(ValueError, match="section='x' is not one of model, measures"):
+    with pytest.raises(ValueError, match="section='x' is not one of "):
         audit.plot("x")
 
 
@@ -159,8 +162,8 @@ def test_regression_several_classes_boosting_and_text_are_audited(name):
         model, y = CASES[name](X, y)
         model.fit(X, y)
     audit = splitcredit.audit(model.get_booster() if name == "a Booster" else model, X, y)
-    words = {"values": "variance", "a Booster": "is not known: pass test"}
-    assert words.get(name, "the higher score") in audit["model"].sentence
+    words = {"values": "variance", "a Booster": "is not known: pass X_test"}
+    assert words.get(name, "area under the ROC curve") in audit["model"].sentence
     assert not audit.to_frame()["sentence"].str.contains("nan").any()
     json.loads(audit.to_json())
     assert name != "text" or "text" in audit.comparison.feature_names
@@ -198,7 +201,7 @@ def test_a_target_without_variance_is_said_in_a_line(kind, n):
     model = kind(n_estimators=3, random_state=0)
     audit = splitcredit.audit(model.fit(X, zeros), X, zeros)
     assert audit.beats_chance is False and "have no variance" in audit["model"].sentence
-    assert audit["recommended"].sentence.startswith("Nothing is recommended")
+    assert audit["use"].sentence.startswith("Nothing, as the model is not better")
     assert not audit.to_frame()["sentence"].str.contains("nan").any()
     json.loads(audit.to_json())
     comparison = splitcredit.compare(model, X, zeros)
@@ -206,24 +209,6 @@ def test_a_target_without_variance_is_said_in_a_line(kind, n):
     frame = comparison.to_frame().set_index("measure")
     assert (frame.loc[list(comparison.importances), "place"] == 1).all()
     assert n == 1 or (frame.loc["permutation", "value"] == 0).all()
-
-
-def test_every_recommended_line_runs_and_every_name_is_a_method(tmp_path):
-    """Names that no function took; permutation of a ranker, which has no score."""
-    X, y = planted(90)
-    X = X[["signal", "weak", "leak"]]
-    rule = pd.read_csv(texts.FOLDER / "rule.csv", keep_default_na=False)
-    rule.assign(random=0.0).to_csv(tmp_path / "rule.csv")
-    ranker = LGBMRanker(n_estimators=3, verbosity=-1).fit(X, y, group=[90])
-    for model in (RandomForestClassifier(5, random_state=0).fit(X, y), ranker, ranker.booster_):
-        subject = Subject(model, X, y, X, y, 0)
-        comparison = splitcredit.compare(model, X, y)
-        section = sections.recommended(subject, comparison, True, tmp_path / "rule.csv")
-        names = {"X_test": X, "y_test": y, "X": X, "y": y, "model": model}
-        for call in filter(None, section.table["call"]):
-            assert len(eval(call, {"splitcredit": splitcredit} | names).feature_names) == 3
-        for name in (*comparison.importances, *rule["measure"].replace({"sage_test": "sage"})):
-            assert splitcredit.measures._methods.look_up(name, "rank")
 
 
 def model_and_rows():
@@ -242,11 +227,11 @@ def test_scores_are_those_of_scikit_learn_and_errors_those_of_resampling(is_clas
         y = rng.normal(size=400)
         scores = (y + rng.normal(size=400))[:, None]
         expected = r2_score(y, scores)
-    value, deviations = score(scores, y, is_classifier)
-    np.testing.assert_allclose(value, expected)
+    np.testing.assert_allclose(score(scores, y, is_classifier), expected)
     draws = rng.integers(0, 400, (300, 400))
-    spread = np.std([score(scores[i], y[i], is_classifier)[0] for i in draws])
-    np.testing.assert_allclose(error_of(deviations), spread, rtol=0.15)
+    spread = np.std([score(scores[i], y[i], is_classifier) for i in draws])
+    # An error of twenty parts has itself an error of 1 / sqrt(2 * 19), a sixth; three of them.
+    np.testing.assert_allclose(error_of(scores, y, is_classifier), spread, rtol=0.5)
 
 
 def test_parts_of_a_forest_add_up_to_the_forest():

@@ -1,13 +1,14 @@
-"""Audits of fitted models: `compare` of all measures, and `audit`, a page of eight questions.
+"""Audits of fitted models: `compare` of all measures, and `audit`, a page with a verdict.
 
 The name is not that of the function, so that ``splitcredit.audit`` is the function always.
 
 - `subject` opens a model and its rows, once, and cuts them down to what two minutes allow.
 - `comparison` has the table of measures, and computes them.
-- `copies` fits the model anew beside permuted copies of its features.
-- `sections` answers the eight questions; `result` puts them together.
-- `texts` has their sentences, `plots` and `page` draw and write them.
-- ``rule.csv`` is the rule of the matrix of trust.
+- `leaks` looks for what gives the outcome away, with `leaks_of_rows`, in `columns`.
+- `evidence` fits the model anew beside permuted copies of its features.
+- `sections` puts what was found into sentences, with a verdict; `result` puts them together.
+- `texts` has titles and words, `plots` and `page` draw and write.
+- ``choices.csv`` says which method answers which question.
 """
 
 from splitcredit.views.auditing.comparison import Comparison, compare

@@ -42,8 +42,7 @@ class Measure(NamedTuple):
 
     method: str  # with its parameters, as `splitcredit.importance` takes it
     parameters: dict = MappingProxyType({})  # type: ignore[assignment]
-    over: str = ""  # "rows", "trees", or "own": the measure's
-    in_copies: bool = False  # whether it is cheap enough to measure copies of the model
+    over: str = ""  # "rows", "trees", or "own" for that of the measure
 
     @property
     def needs(self):
@@ -58,22 +57,22 @@ class Measure(NamedTuple):
 
 # One line a measure: a new one appears in every table and plot. `importance` takes the names.
 MEASURES = {
-    "mdi": Measure("mdi", over="trees", in_copies=True),
-    "mdi_oob": Measure("mdi_oob", over="trees", in_copies=True),
-    "ufi": Measure("ufi", over="trees", in_copies=True),
-    "pg_hat_10": Measure(*PRESETS["pg_hat_10"], over="trees", in_copies=True),
+    "mdi": Measure("mdi", over="trees"),
+    "mdi_oob": Measure("mdi_oob", over="trees"),
+    "ufi": Measure("ufi", over="trees"),
+    "pg_hat_10": Measure(*PRESETS["pg_hat_10"], over="trees"),
     "air": Measure("air"),
-    "mda": Measure("mda", over="own", in_copies=True),
-    "permutation": Measure("permutation", {"n_repeats": 5}, over="own", in_copies=True),
+    "mda": Measure("mda", over="own"),
+    "permutation": Measure("permutation", {"n_repeats": 5}, over="own"),
     "sage": Measure("sage", {"n_permutations": PERMUTATIONS}, over="own"),
     "local_mdi": Measure("local_mdi", over="rows"),
     "saabas": Measure("saabas", over="rows"),
-    "tree_shap": Measure("tree_shap", over="rows", in_copies=True),
+    "tree_shap": Measure("tree_shap", over="rows"),
     "tree_shap_interventional": Measure("tree_shap_interventional", over="rows"),
     "inbag_shap": Measure(*PRESETS["inbag_shap"], over="rows"),
     "oob_shap": Measure(*PRESETS["oob_shap"], over="rows"),
-    "oob_shap_centered": Measure(*PRESETS["oob_shap_centered"], over="trees", in_copies=True),
-    "split_count": Measure("splits", in_copies=True),
+    "oob_shap_centered": Measure(*PRESETS["oob_shap_centered"], over="trees"),
+    "split_count": Measure("splits"),
     "split_gain": Measure(*PRESETS["split_gain"]),
 }
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from splitcredit.results.plots.drawing import pyplot
 from splitcredit.views.auditing.subject import Z
-from splitcredit.views.auditing.texts import TEXTS
+from splitcredit.views.auditing.texts import TEXTS, WORDS
 
 # Placeholder of the text's color until the page sets it, and the colors of data and lines.
 INK, COLOR, PALE = "#010203", "#3b82c4", "#8a8f98"
@@ -26,10 +27,10 @@ def of_section(audit, section):
     """Draw the plot of a section, as a matplotlib Figure; None if there is nothing to draw."""
     if section.key == "measures":
         return side_by_side(audit.comparison, 15)
-    table = section.table.dropna(subset=["value"]).drop_duplicates("label")[:MOST]
-    if table.empty:
-        return None
     axis, line = TEXTS.loc[section.key, ["axis", "line"]]
+    table = section.table.dropna(subset=["value"]).drop_duplicates("label")[:MOST]
+    if table.empty or (section.key != "model" and not isinstance(axis, str)):
+        return None
     column = "", *(table[name].to_numpy(float) for name in ("value", "low", "high"))
     figure, (ax,) = _columns(6.4, 0.9, table["label"], [column], float(line))
     ax.set_xlabel(section.what if section.key == "model" else axis)
@@ -42,11 +43,12 @@ def side_by_side(comparison, top):
     ranks = [(-importance.values).argsort().argsort() for importance in found.values()]
     order = np.argsort(np.mean(ranks, axis=0), kind="stable")[:top]
     for name, importance in found.items():
+        name = WORDS[name]
         scale = np.abs(importance.values).max() or 1.0
         value, half = importance.values[order] / scale, Z * importance.standard_error[order] / scale
         columns.append((name, value, value - half, value + half))
     names = [comparison.feature_names[j] for j in order]
-    figure, axes = _columns(2.2 + 0.62 * len(found), 1.3, names, columns, 0.0)
+    figure, axes = _columns(2.2 + 0.5 * len(found), 1.8, names, columns, 0.0)
     for ax in axes:
         ax.set_xticks([])
     return figure
@@ -65,7 +67,7 @@ def _columns(width, margin, names, columns, line):
             has = np.isfinite(low) & np.isfinite(high)
             ax.hlines(places[has], low[has], high[has], color=COLOR, linewidth=1.6)
             ax.plot(value, places, "o", color=COLOR, markersize=4.5)
-            ax.set_title(title, rotation=60, ha="left", fontsize=9)
+            ax.set_title(fill(title, 20), rotation=90, fontsize=9)
             ax.set_ylim(-0.7, len(names) - 0.3)
         axes[0].set_yticks(places, [_shortened(name) for name in names])
     return figure, axes

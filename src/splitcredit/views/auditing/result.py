@@ -1,4 +1,4 @@
-"""Audit a model by eight questions: `audit`, and the `Audit` that holds the answers."""
+"""`audit`: a verdict on a model with what it rests on, and the `Audit` that holds it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from splitcredit.measures._calls import checked
 from splitcredit.results import progress_bar
 from splitcredit.results.stored import replacing
-from splitcredit.views.auditing import copies, page, plots, sections
+from splitcredit.views.auditing import evidence, page, plots, sections
 from splitcredit.views.auditing.comparison import MEASURES, Comparison, compared
 from splitcredit.views.auditing.subject import Subject
 
@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """Findings of an audit: eight sections, each a number with its interval and a sentence.
+    """What an audit has found: a verdict in a line, and sections with the heaviest first.
 
     Parameters
     ----------
+    verdict : str
+        What to do with the importances of the model, and what to look at first.
     sections : tuple of Section
-        In their order; each has ``key, title, what, value, low, high, sentence, table, notes``.
+        Each has ``key, title, what, value, low, high, of, sentence, weight, notes, table``. The
+        weight is 2 for what forbids to use importances, 1 for what changes their meaning, else 0.
     comparison : Comparison
         All measures of the model.
     beats_chance : bool or None
@@ -37,28 +40,31 @@ class Audit:
         What was cut down.
     """
 
+    verdict: str
     sections: tuple[Any, ...]
     comparison: Comparison
     beats_chance: bool | None
     notes: tuple[str, ...] = ()
 
     def __repr__(self):
-        return f"Audit({len(self.sections)} sections, beats_chance={self.beats_chance})"
+        return f"Audit({self.verdict!r})"
 
     def __getitem__(self, key):
         return next(section for section in self.sections if section.key == key)
 
     def to_frame(self) -> pd.DataFrame:
-        """Convert to a DataFrame, a row for each section.
+        """As a tidy DataFrame: a row for the verdict and one for each section.
 
         Returns
         -------
         DataFrame
-            ``section, what, value, low, high, sentence``; `low` and `high` are the ends of the 95 %
-            interval. The numbers behind a section are in its `table`.
+            ``section, what, value, low, high, of, sentence``. Where the number is of a sample,
+            `low` and `high` are the ends of its 95 % interval, and `of` says of which. The numbers
+            behind a section are in its `table`.
         """
-        columns = "section what value low high sentence".split()
-        rows = [(s.key, s.what, s.value, s.low, s.high, s.sentence) for s in self.sections]
+        columns = "section what value low high of sentence".split()
+        rows = [("verdict", "", *[np.nan] * 3, "", self.verdict)]
+        rows += [(s.key, s.what, s.value, s.low, s.high, s.of, s.sentence) for s in self.sections]
         return pd.DataFrame(rows, columns=columns)
 
     def to_json(self) -> str:
@@ -67,9 +73,11 @@ class Audit:
         Returns
         -------
         str
-            With the keys ``beats_chance``, ``notes``, ``not_applicable`` and ``sections``.
+            With the keys ``verdict``, ``beats_chance``, ``notes``, ``not_applicable`` and
+            ``sections``.
         """
         content = {
+            "verdict": self.verdict,
             "beats_chance": self.beats_chance,
             "notes": self.notes,
             "not_applicable": self.comparison.not_applicable,
@@ -104,12 +112,12 @@ class Audit:
         Parameters
         ----------
         section : str
-            Its `key`, such as ``"noise"``.
+            Its `key`, such as ``"evidence"``.
 
         Returns
         -------
-        matplotlib Figure
-
+        matplotlib Figure or None
+            None if the section has nothing to draw.
         """
         keys = [s.key for s in self.sections]
         if section not in keys:
@@ -131,13 +139,14 @@ def audit(
     progress: bool | None = None,
     random_state: int = 0,
 ) -> Audit:
-    """Audit a fitted model: how well it predicts, and which of its importances can be trusted.
+    """Audit a fitted model: whether its importances can be used, and what to look at first.
 
     Parameters
     ----------
     model : fitted model, Forest or path
         See `splitcredit.explain`. Copies of an estimator, also at the end of a pipeline, are fitted
-        beside noise. A Booster cannot be fitted anew; the page then says what is missing.
+        beside noise. A Booster cannot be fitted anew; the page then says what is missing. Leaks are
+        looked for in the columns of X as they are passed, before the steps of a pipeline.
     X, y, X_test, y_test, features, progress
         See `splitcredit.compare`.
     sample_weight, sample_weight_test : (n_samples,), optional
@@ -165,34 +174,35 @@ def audit(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[::2], y[::2])
     >>> audit = splitcredit.audit(model, X[::2], y[::2], X[1::2], y[1::2])
-    >>> audit
-    Audit(8 sections, beats_chance=True)
-    >>> audit["model"].what, round(audit["model"].value, 2) > 0.9
+    >>> audit["model"].what, audit["model"].value > 0.9
     ('area under the ROC curve', True)
+    >>> audit["leaks"].value
+    0.0
     """
     if y is None:
         raise TypeError("an audit needs the targets of the rows: pass y")
-    n_steps = len(MEASURES) + copies.FITS + 1 + 6
-    with progress_bar.bar(n_steps, progress, "steps") as done:
+    with progress_bar.bar(len(MEASURES) + evidence.FITS + 4, progress, "steps") as done:
+        done(0, name="model")
         weights = sample_weight, sample_weight_test
         subject = Subject(model, X, y, X_test, y_test, random_state, features, weights)
+        of_model, beats = sections.model(subject)
+        done(1, name="leaks")
+        found = [sections.leaks(subject), of_model]
+        done(1, name="evidence")
+        found.append(sections.evidence(evidence.of_features(subject, done), subject.names))
+        done(0, name="measures")
         comparison = compared(subject, done=done)
-        of_copies = copies.fitted(subject, done)
-        found, beats = sections.model(subject, of_copies)
+        found.append(sections.measures(comparison))
+        done(0, name="redundant")
+        found.append(sections.redundant(subject, comparison))
+        done(1, name="use")
+        found.append(sections.use(subject, comparison, beats))
         done(1)
-        noise, by_values = sections.noise(of_copies, subject.names), sections.values(of_copies)
-        all_sections = [found, sections.measures(comparison), noise, by_values]
-        all_sections.append(sections.faithful(subject, comparison))
-        done(1)
-        all_sections.append(sections.redundant(subject, comparison, found.value))
-        done(1)
-        all_sections.append(sections.digits(subject))
-        done(1)
-        all_sections.append(sections.recommended(subject, comparison, beats))
-        done(2)
     if comparison.feature_names != subject.names:
-        subject.note("Noise, numbers of values and like features are of the transformed features.")
-    return Audit(tuple(all_sections), comparison, beats, tuple(subject.notes))
+        subject.note("Evidence and like features are of the transformed features.")
+    verdict = sections.verdict({section.key: section for section in found}, beats)
+    found.sort(key=lambda section: -section.weight)
+    return Audit(verdict, tuple(found), comparison, beats, tuple(subject.notes))
 
 
 def _plain(value):

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import softmax
 from sklearn.base import clone
+from sklearn.metrics import r2_score, roc_auc_score
 
 from splitcredit.models import _chunks
 from splitcredit.models.forest import Forest, part
@@ -27,6 +29,9 @@ MOST_ROWS, MOST_NUMBERS = 100_000, 150_000_000
 EXPLAINED, JUDGED = 500, 5_000
 # Nodes of the trees that explain rows, and (row, tree) pairs of out-of-bag measures.
 NODES, PAIRS = 400_000, 5_000_000
+# Columns in which leaks are looked for, and the share of the variance of the predictions of all
+# trees from which on some trees stand for them.
+MOST_COLUMNS, CLOSE = 300, 0.98
 # Half width of a 95 % interval, in standard errors.
 Z = 1.96
 
@@ -51,18 +56,21 @@ class Subject:
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
             self.classes = (other, *self.forest.output_names)
-        self.table, self.y, self.weights = self._table(X, y, weights, "X", self._keeps_all(X))
+        of_rows = X, y, weights
+        self.raw, *own = self._table(*of_rows, "X", self._keeps_all(X))
+        self.table, self.y, self.weights = own
         self.codes = self.codes_of(self.y)
         self.why_not_bagged = self._why_not_bagged()
         self.has_test = X_test is not None
         if self.has_test and y_test is None:
             raise TypeError("X_test has no targets: pass y_test")
-        self.test, self.test_y, self.test_weights = self.table, self.y, self.weights
+        self.raw_test = None
+        self.test, self.test_y, self.test_weights = own
         if self.has_test:
             if weights is not None and test_weights is None:
                 raise TypeError("X_test has no weights: pass sample_weight_test")
-            of_test = self._table(X_test, y_test, test_weights, "X_test", False)
-            self.test, self.test_y, self.test_weights = of_test
+            self.raw_test, *own = self._table(X_test, y_test, test_weights, "X_test", False)
+            self.test, self.test_y, self.test_weights = own
         if self.weights is not None or self.test_weights is not None:
             self.note(
                 "Weights of rows count in means of attributions, permutation, SAGE and the score "
@@ -134,11 +142,11 @@ class Subject:
         """Return the values of rows as the trees see them, float64 (n, n_features)."""
         return self.forest.prepare(table)[:, : self.forest.n_features].astype(np.float64)
 
-    def some_trees(self, nodes: int = NODES, is_noted: bool = True) -> Forest:
-        """Return the first trees, with about so many nodes; all of a boosted model."""
-        n_trees = int(np.searchsorted(self.forest.tree_offsets[1:], nodes, side="right"))
-        what = "Attributions, permutation and SAGE are" if is_noted else ""
-        return self._first(n_trees if self.is_averaged else self.forest.n_trees, 1, what)
+    def some_trees(self) -> Forest:
+        """The first trees, with about so many nodes; all of a boosted model."""
+        n_trees = int(np.searchsorted(self.forest.tree_offsets[1:], NODES, side="right"))
+        n_trees = n_trees if self.is_averaged else self.forest.n_trees
+        return self._first(n_trees, 1, "Attributions, permutation and SAGE are")
 
     def training_trees(self, pairs: int = PAIRS, fewest: int = 20) -> Forest:
         """Return the first trees, for measures over all training rows and each tree."""
@@ -150,9 +158,15 @@ class Subject:
         n_trees = max(n_trees, fewest)
         if n_trees >= self.forest.n_trees:
             return self.forest
-        if what:
-            self.note(f"{what} those of the first {n_trees} of {self.forest.n_trees} trees.")
-        return part(self.forest, 0, n_trees)
+        some, rows = part(self.forest, 0, n_trees), self.sample(EXPLAINED, 6)[0]
+        of_all, of_some = self.forest.predict(rows), some.predict(rows)
+        close = 1 - np.mean((of_some - of_all) ** 2) / max(of_all.var(axis=0).mean(), 1e-300)
+        says = "are close to" if close >= CLOSE else "are not shown to be close to"
+        self.note(
+            f"{what} those of the first {n_trees} of {self.forest.n_trees} trees, whose "
+            f"predictions {says} those of all (R² {close:.3f})."
+        )
+        return some
 
     @property
     def why_not_scored(self) -> str:
@@ -224,7 +238,24 @@ class Subject:
             self.note(f"{MOST_ROWS:,} of the {n:,} rows of {what} were drawn, by the seed.")
             rows = self._drawn(n, weights, MOST_ROWS, 0)
             X, y, weights = (rows_at(each, rows) for each in (X, y, weights))
-        return _chunks.as_table(self.forest, self.steps.rows(X)), y, weights
+        return X, _chunks.as_table(self.forest, self.steps.rows(X)), y, weights
+
+    def frames(self):
+        """Rows as they were passed, as DataFrames with few columns; None without a test."""
+        made: list[Any] = [None, None]
+        for k, X in enumerate((self.raw, self.raw_test)):
+            if X is None:
+                continue
+            X = X.to_pandas() if hasattr(X, "to_pandas") else X
+            X = pd.DataFrame({"text": list(X)}) if np.ndim(X) == 1 else X
+            if X.shape[1] > MOST_COLUMNS:
+                self.note(f"Leaks were looked for in the first {MOST_COLUMNS} columns.")
+            few = X.iloc[:, :MOST_COLUMNS] if hasattr(X, "iloc") else X[:, :MOST_COLUMNS]
+            few = pd.DataFrame(few.toarray() if hasattr(few, "toarray") else few).infer_objects()
+            own = self.names if X.shape[1] == len(self.names) else few.columns
+            names = few.columns if hasattr(X, "iloc") else own[: few.shape[1]]
+            made[k] = few.set_axis([str(name) for name in names], axis=1)
+        return made
 
     def _why_not_bagged(self) -> str:
         """Return the reason why there are no out-of-bag measures; else empty."""
@@ -255,46 +286,31 @@ def drawn(rng, n: int, most: int) -> np.ndarray:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
-def score(scores, codes, is_classifier, weights=None) -> tuple[float, np.ndarray]:
-    """Return how well scores predict the targets, and each row's part in it, with mean 0.
+def score(scores, codes, is_classifier, weights=None) -> float:
+    """How well scores tell the targets; rows count by their weights.
 
-    Rows count by their weights, and so does what they add.
-
-    The mean area under the ROC curve of each class that occurs, with the deviations of DeLong et
-    al. (1988), or the share of the variance that is explained. NaN if all targets are the same.
+    The mean area under the ROC curve of each class that occurs, or the share of the variance that
+    is explained. NaN if all targets are the same.
     """
-    n = len(codes)
-    w = np.ones(n) if weights is None else weights * (n / weights.sum())
+    w = np.ones(len(codes)) if weights is None else weights
     if not has_variance(codes[w > 0]):
-        return np.nan, np.zeros(n)
+        return np.nan
     if not is_classifier:
-        center = np.average(codes, weights=w)
-        error, spread = (codes - scores[:, 0]) ** 2, (codes - center) ** 2
-        mean = max(np.average(spread, weights=w), np.finfo(float).tiny)
-        value = 1 - np.average(error, weights=w) / mean
-        return value, w * (spread * (1 - value) - error) / mean
-    columns = [1] if scores.shape[1] == 1 else range(scores.shape[1])
-    areas, deviations = [], np.zeros(n)
-    for c in columns:
-        own, of_class = scores[:, 0 if scores.shape[1] == 1 else c], codes == c
-        n_in, n_out = w[of_class].sum(), w[~of_class].sum()
-        if n_in == 0 or n_out == 0:
-            continue
-        ranks, beaten = _ranks(own, w), np.empty(n)
-        for members, of_others in ((of_class, n_out), (~of_class, n_in)):
-            within = _ranks(own[members], w[members])
-            beaten[members] = (ranks[members] - within) / of_others
-        beaten[~of_class] = 1 - beaten[~of_class]
-        areas.append(np.average(beaten[of_class], weights=w[of_class]))
-        deviations += w * (beaten - areas[-1]) * np.where(of_class, n / n_in, n / n_out)
-    return float(np.mean(areas)), deviations / len(areas)
+        return r2_score(codes, scores[:, 0], sample_weight=w)
+    present = np.unique(codes[w > 0]).astype(int)
+    columns = {1: 0} if scores.shape[1] == 1 else dict(zip(present, present, strict=True))
+    areas = [roc_auc_score(codes == c, scores[:, j], sample_weight=w) for c, j in columns.items()]
+    return float(np.mean(areas))
 
 
-def _ranks(values, weights):
-    """Rank each value: the weight of smaller values and half the weight of equal ones."""
-    _, place = np.unique(values, return_inverse=True)
-    sums = np.bincount(place, weights)
-    return (np.cumsum(sums) - sums / 2)[place]
+def error_of(scores, codes, is_classifier, weights=None) -> float:
+    """Standard error of `score`, by a jackknife that leaves out each twentieth of the rows."""
+    left_out = np.arange(len(codes)) % 20
+    parts = []
+    for k in range(min(20, len(codes))):
+        rows = left_out != k
+        parts.append(score(scores[rows], codes[rows], is_classifier, rows_at(weights, rows)))
+    return float(np.sqrt(len(parts) - 1) * np.std(parts)) if len(parts) > 1 else np.nan
 
 
 def has_variance(codes) -> bool:
@@ -302,17 +318,12 @@ def has_variance(codes) -> bool:
     return len(codes) > 0 and bool((codes != codes[0]).any())
 
 
-def error_of(deviations) -> float:
-    """Return the standard error of a mean with such deviations of its rows."""
-    return float(np.std(deviations) / np.sqrt(max(len(deviations), 1)))
-
-
-def unfitted_copy(inner, seed) -> Any:
-    """Copy an estimator so that it is fitted fast: fewer trees, and no early stopping."""
+def unfitted_copy(inner, seed, n_trees=100) -> Any:
+    """A copy of an estimator that is fitted fast: fewer trees, and no early stopping."""
     copy, own, library = clone(inner), inner.get_params(deep=False), format_of(inner)
-    n_trees, n_classes = 100, len(getattr(inner, "classes_", ()))
+    n_classes = len(getattr(inner, "classes_", ()))
     if n_classes > 2 and not hasattr(inner, "bootstrap"):
-        n_trees = max(10, 200 // n_classes)  # boosting grows a tree for each class
+        n_trees = max(10, 2 * n_trees // n_classes)  # boosting grows a tree for each class
     counts = ("n_estimators", "num_boost_round", "num_trees", "max_iter", "iterations")
     name = next((n for n in counts if n in own), library.tree_count)
     settings = {name: min(n_trees, own.get(name) or n_trees)} if name else {}

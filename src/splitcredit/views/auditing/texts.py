@@ -9,10 +9,23 @@ import numpy as np
 import pandas as pd
 
 FOLDER = files("splitcredit.views.auditing")
-# By key: the title, what the number is, what the plot shows, and where it has a line; the
-# sentence and how the number is made, with names that a section fills in.
-TEXTS = pd.read_csv(io.StringIO((FOLDER / "texts.csv").read_text("utf-8")), index_col="key")
-TEXTS[["sentence", "how"]] = TEXTS[["sentence", "how"]].fillna("")
+
+
+def _table(name, index=None):
+    return pd.read_csv(io.StringIO((FOLDER / name).read_text("utf-8")), index_col=index)
+
+
+# By key: the title, what the number is, and what the plot shows, with the place of its line.
+TEXTS = _table("texts.csv", "key")
+# Sentences of suspicions, and what pages call the measures.
+SENTENCES, WORDS = _table("sentences.csv", "key")["text"], dict(_table("words.csv").to_numpy())
+# Which method answers a question, by the kind of a model; one line for each, or for any kind.
+CHOICES = _table("choices.csv")
+
+
+def say(key, **filled) -> str:
+    """Fill in a sentence."""
+    return SENTENCES[key].format(**filled) if filled else SENTENCES[key]
 
 
 def percent(x) -> str:
@@ -39,11 +52,3 @@ def listed(names, most=5) -> str:
     names = [str(name) for name in names]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
-
-
-def grouped(reasons) -> list[str]:
-    """Write one line for each reason, with the names that have it."""
-    names: dict[str, list[str]] = {}
-    for name, why in reasons.items():
-        names.setdefault(why, []).append(name)
-    return [f"{', '.join(of_reason)}: {why}" for why, of_reason in names.items()]

@@ -1,0 +1,185 @@
+"""Suspicions of leaks by rows: identifiers, their order, times, repeated rows and groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kstest, poisson
+from sklearn.neighbors import NearestNeighbors
+
+from splitcredit.views.auditing.columns import Column, Suspicion, gini, gini_error, ranks_of
+from splitcredit.views.auditing.subject import drawn
+from splitcredit.views.auditing.texts import say
+
+# Rows that are compared with each other, and the chance of one suspicion by kind.
+COMPARED, CHANCE = 2_000, 0.001
+# Nearly all values differ, or a column nearly rises or falls with the rows.
+DISTINCT, MONOTONE, FEWEST = 0.95, 0.95, 20
+# Outcomes of neighbors agree by a fifth more than by chance, or the outcome has this Gini
+# coefficient with the place; both at five standard errors. By a time, less is enough.
+AGREE, TREND, OF_TIME, ERRORS = 0.2, 0.3, 0.1, 5.0
+# Outcomes of rows that share a value agree so much, and twice as much as those of neighbors.
+OF_GROUP = 0.6
+# The share of the rows that have a near twin, and of rows that may share a value of a column.
+TWINS, TIED = 0.02, 0.02
+_NAMES = r"(?:^|[_\W])(?:id|ids|uuid|guid|key|index|rownum)(?:$|[_\W])"
+
+
+def found(columns, outcome, test, rng) -> list[Suspicion]:
+    """Look for all kinds of this module; `test` has the columns of a test, or is None."""
+    repeated = list(_repeated(columns, test)) or list(_twins(columns, test, rng))
+    names, orders = _identifiers(columns), _orders(columns, outcome, test)
+    return [*names, *orders, *repeated, *_groups(columns, outcome, test)]
+
+
+def _identifiers(columns) -> Iterator[Suspicion]:
+    """Find columns that name the rows, or rise or fall with them."""
+    for column in columns:
+        values = column.values[np.isfinite(column.values)]
+        n, k = len(values), len(np.unique(values))
+        if k < max(FEWEST, len(column.values) / 20):
+            continue
+        words = {"name": column.name, "k": k, "n": n}
+        rise = np.corrcoef(ranks_of(values), np.arange(n))[0, 1]
+        if abs(rise) > MONOTONE:
+            yield Suspicion("order", (column.name,), k, n, 0.5, say("order", rise=rise, **words))
+        elif k > DISTINCT * n and _are_names(column, values, len(columns)):
+            yield Suspicion("identifier", (column.name,), k, n, 0.4, say("identifier", **words))
+
+
+def _are_names(column, values, n_columns):
+    """Whether values that nearly all differ are names: labels, or whole numbers without ties.
+
+    Counts that lie as near to each other as these have as many ties as neighbors at a distance of
+    one to ten; names have none. Wide whole numbers are names if they are spread evenly.
+    """
+    if column.labels:  # but for texts of several words
+        return sum(" " in column.labels[int(v)] for v in values) < len(values) / 2
+    if (values != np.round(values)).any() or np.abs(values).max() > 2**53:
+        return False
+    if re.search(_NAMES, column.name.lower()):
+        return True
+    whole = np.sort(values - values.min()).astype(np.int64)
+    whole //= max(np.gcd.reduce(whole), 1)
+    near = np.searchsorted(whole, whole + 10, side="right") - np.arange(len(whole)) - 1
+    ties = len(whole) - len(np.unique(whole))
+    if poisson.cdf(ties, (near.sum() - ties) / 20) < CHANCE / n_columns:
+        return True
+    is_wide = whole[-1] > 10 * len(whole) and ties <= 1
+    return bool(is_wide and kstest(whole / whole[-1], "uniform").pvalue > 0.01)
+
+
+def _orders(columns, outcome, test) -> Iterator[Suspicion]:
+    """Find an outcome that goes with the order of the rows, or with a time."""
+    places = Column("the order of the rows", np.arange(len(outcome.codes), dtype=float))
+    for column, later in (
+        (places, None),
+        *zip(columns, test or [None] * len(columns), strict=True),
+    ):
+        known = np.flatnonzero(np.isfinite(column.values))
+        is_place, n = column is places, len(known)
+        if n < 2 * FEWEST or not (is_place or column.is_time):
+            continue
+        order = known[np.argsort(column.values[known], kind="stable")]
+        ordered = outcome.at(order)
+        trends = np.abs(gini(ranks_of(column.values[order][:, None]), ordered)[0])
+        agree, trend = _agreement(ordered.centered()).mean(), trends.max()
+        least, rise = (AGREE, TREND) if is_place else (OF_TIME, OF_TIME)
+        error = gini_error(ordered)[trends.argmax()]
+        if agree > max(least, ERRORS / np.sqrt(n)) or trend > max(rise, ERRORS * error):
+            text = say("rows", what=column.name, trend=trend, agree=agree)
+            if later is not None:
+                k = (later.values <= np.nanmax(column.values)).sum()
+                text += say("before", k=k, n=len(later.values))
+            kind, names = ("rows", ()) if is_place else ("time", (column.name,))
+            yield Suspicion(kind, names, n, n, min(max(trend, agree), 1.0), text)
+
+
+def _agreement(table):
+    """How far the outcomes of each row and the next agree beyond chance; 1 if all are the same."""
+    return (table[1:] * table[:-1]).sum(axis=1) / max((table**2).sum() / len(table), 1e-300)
+
+
+def _repeated(columns, test) -> Iterator[Suspicion]:
+    """Find rows that are equal in all columns, where chance would not make them so.
+
+    By chance a row has exp(-s / 2) of the others as twins: s is the surprise of its values if
+    columns are independent, and half of it is left for columns that depend on each other.
+    """
+    table = pd.DataFrame({j: c.values for j, c in enumerate(columns)})
+    own = table if test is None else pd.DataFrame({j: c.values for j, c in enumerate(test)})
+    hashed = [pd.util.hash_pandas_object(of, index=False) for of in (own, table)]
+    is_twin = hashed[0].duplicated(keep=False) if test is None else hashed[0].isin(hashed[1])
+    surprise = np.zeros(len(own))
+    for j in table:
+        share = table[j].value_counts(normalize=True, dropna=False)
+        surprise -= np.log(own[j].map(share).fillna(1 / len(table)).to_numpy())
+    chance, k, n = (
+        np.minimum(len(table) * np.exp(-surprise / 2), 1).sum(),
+        int(is_twin.sum()),
+        len(own),
+    )
+    if k >= 3 and poisson.sf(k - 1, chance) < CHANCE:
+        where = "X are there more than once" if test is None else "X_test are rows of X, too"
+        text = say("repeated", k=k, n=n, where=where, chance=chance)
+        yield Suspicion("shared rows", (), k, n, max(k / n, 0.5), text)
+
+
+def _twins(columns, test, rng) -> Iterator[Suspicion]:
+    """Find rows that are far nearer to another one than the density of rows allows.
+
+    Where the density is even, (d / D)^dim of the distances to the nearest and the K-th row is the
+    least of K - 1 uniform numbers. The outer half of the K gives dim (Levina and Bickel 2004).
+    """
+    counts = [np.unique(c.values, return_counts=True)[1].max() for c in columns]
+    chosen = [
+        j
+        for j, c in enumerate(columns)
+        if not c.labels and np.isfinite(c.values).all() and counts[j] < TIED * len(c.values)
+    ]
+    if len(chosen) < 3:
+        return
+    tables = []
+    for of in (columns, test or columns):  # places among the training rows, from 0 to 1
+        sorted_values = [np.sort(columns[j].values) for j in chosen]
+        places = [np.interp(of[j].values, s, np.linspace(0, 1, len(s)))
+                  for j, s in zip(chosen, sorted_values, strict=True)]  # fmt: skip
+        tables.append(np.nan_to_num(np.stack(places, axis=1)))
+    table = tables[0][drawn(rng, len(tables[0]), COMPARED)]
+    own = table if test is None else tables[1][drawn(rng, len(tables[1]), COMPARED // 2)]
+    k, skip, n = int(np.clip(len(table) // 20, 20, 100)), int(test is None), len(own)
+    if len(table) <= 2 * k:
+        return
+    distance = NearestNeighbors(n_neighbors=k + skip).fit(table).kneighbors(own)[0][:, skip:]
+    distance = np.maximum(distance, 1e-12)
+    # Logarithms of uniform numbers above a half are -.307 in the mean.
+    dim = 0.307 / np.log(distance[:, -1:] / distance[:, k // 2 : -1]).mean()
+    ratio = distance[:, 0] / distance[:, -1]
+    p = -np.expm1((k - 1) * np.log1p(-np.minimum(ratio**dim, 1 - 1e-12)))
+    near = ((p < CHANCE / 10) & (ratio < 0.5)).sum()
+    if near >= max(5, TWINS * n):
+        where = "X have a near twin" if test is None else "X_test have a near twin in X"
+        text = say("twins", k=near, n=n, where=where)
+        yield Suspicion("groups", (), int(near), n, max(near / n, 0.5), text)
+
+
+def _groups(columns, outcome, test) -> Iterator[Suspicion]:
+    """Find columns that name groups of rows with one outcome, on both sides of the split."""
+    for j, column in enumerate(columns):
+        values, member = np.unique(column.values, return_inverse=True)
+        order = np.argsort(member, kind="stable")
+        same = np.diff(member[order]) == 0
+        if not 10 <= len(values) <= len(member) / 2 or min(same.sum(), (~same).sum()) < 10:
+            continue
+        agree = _agreement(outcome.at(order).centered())
+        inside, across = agree[same].mean(), agree[~same].mean()
+        if inside > OF_GROUP and across < inside / 2:
+            k = n = len(member)
+            text = say("like", name=column.name, k=len(values))
+            if test is not None:
+                k, n = int(np.isin(test[j].values, values).sum()), len(test[j].values)
+                text += say("shared", k=k, n=n)
+            yield Suspicion("groups", (column.name,), k, n, min(inside, 1.0), text)
