@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from splitcredit import __version__
-from splitcredit.views.auditing import pictures
+from splitcredit.views.auditing import plots
 from splitcredit.views.auditing.texts import FOLDER, number
 
 # Rows of a table that the page shows; the others are in `Audit.to_json`.
@@ -34,8 +34,8 @@ def render(audit) -> str:
 
 
 def _section(audit, section):
-    figure = pictures.of_section(audit, section)
-    picture = ""
+    figure = plots.of_section(audit, section)
+    plot = ""
     if figure is not None:
         drawing = plots.svg(figure, section.key)
         least = 22 if figure.get_figwidth() < 7 else 48
@@ -54,7 +54,7 @@ def _section(audit, section):
     return (
         f'<section id="{escape(section.key)}"><h2>{escape(section.title)}</h2>'
         f'<p class="weight{section.weight}">{escape(section.sentence)}</p>'
-        f"{picture}{_notes('How', section.notes)}{reasons}{_table('Numbers', section.table)}"
+        f"{plot}{_notes('How', section.notes)}{reasons}{_table('Numbers', section.table)}"
         "</section>"
     )
 
