@@ -41,6 +41,16 @@ PLANTED = {
         f"k is above 0 in {(Y & (CODE < 25)).sum()} rows, and the outcome is yes in all of them",
     ),
     "category": ({"k": np.where(Y, "closed", "open")}, Y, "k is 'closed' in"),
+    "values": (
+        {
+            "k": [
+                f"c{j % 20 + 20 * y * (j % 3 > 0)}"
+                for j, y in zip(CODE * 7 + MEMBER, Y, strict=True)
+            ]
+        },
+        Y,
+        "values in",
+    ),
     "missing": (
         {"k": np.where(Y & (CODE < 25), np.nan, MONEY)},
         Y,

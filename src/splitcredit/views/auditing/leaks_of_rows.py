@@ -22,9 +22,10 @@ DISTINCT, MONOTONE, FEWEST = 0.95, 0.95, 20
 # coefficient with the place; both at five standard errors. By a time, less is enough.
 AGREE, TREND, OF_TIME, ERRORS = 0.2, 0.3, 0.1, 5.0
 # Outcomes of rows that share a value agree so much, and twice as much as those of neighbors.
-OF_GROUP = 0.6
-# The share of the rows that have a near twin, and of rows that may share a value of a column.
-TWINS, TIED = 0.02, 0.02
+OF_GROUP = 0.75
+# Rows have a near twin at a level of chance: these shares of all rows, and at least so many. In
+# clean data 1 % are below .01, as they should be. Columns are continuous if no value has more rows.
+TWINS, TIED = ((CHANCE / 10, 0.02, 5), (0.01, 0.05, 10)), 0.02
 _NAMES = r"(?:^|[_\W])(?:id|ids|uuid|guid|key|index|rownum)(?:$|[_\W])"
 
 
@@ -157,13 +158,14 @@ def _twins(columns, test, rng) -> Iterator[Suspicion]:
     distance = np.maximum(distance, 1e-12)
     # Logarithms of uniform numbers above a half are -.307 in the mean.
     dim = 0.307 / np.log(distance[:, -1:] / distance[:, k // 2 : -1]).mean()
-    ratio = distance[:, 0] / distance[:, -1]
-    p = -np.expm1((k - 1) * np.log1p(-np.minimum(ratio**dim, 1 - 1e-12)))
-    near = ((p < CHANCE / 10) & (ratio < 0.5)).sum()
-    if near >= max(5, TWINS * n):
+    ratio = np.minimum((distance[:, 0] / distance[:, -1]) ** dim, 1 - 1e-12)
+    p = -np.expm1((k - 1) * np.log1p(-ratio))
+    counts = [(int((p < level).sum()), max(least, share * n)) for level, share, least in TWINS]
+    near = max((count for count, least in counts if count >= least), default=0)
+    if near:
         where = "X have a near twin" if test is None else "X_test have a near twin in X"
         text = say("twins", k=near, n=n, where=where)
-        yield Suspicion("groups", (), int(near), n, max(near / n, 0.5), text)
+        yield Suspicion("groups", (), near, n, max(near / n, 0.5), text)
 
 
 def _groups(columns, outcome, test) -> Iterator[Suspicion]:

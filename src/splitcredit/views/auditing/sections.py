@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from splitcredit.measures import _methods
 from splitcredit.views.auditing import evidence as copies
 from splitcredit.views.auditing.columns import ranks_of
-from splitcredit.views.auditing.leaks import MINOR, suspicions
+from splitcredit.views.auditing.leaks import FEWEST, MINOR, suspicions
 from splitcredit.views.auditing.subject import JUDGED, Z, error_of, has_variance, score
 from splitcredit.views.auditing.texts import TEXTS, WORDS, listed, percent, say, span
 
@@ -125,6 +125,8 @@ def model(subject) -> tuple[Section, bool | None]:
 
 def leaks(subject) -> Section:
     """What tells the outcome better than honest features do, with counts."""
+    if len(subject.codes) < 2 * FEWEST or not has_variance(subject.codes):
+        return _section("leaks", np.nan, say("leaks_unknown", n=2 * FEWEST))
     X, X_test = subject.frames()
     codes = subject.test_codes if subject.has_test else None
     found = suspicions(X, subject.codes, subject.classes, X_test, codes, subject.seed)
