@@ -93,7 +93,7 @@ def planted(kind, outcome, rng):
     if kind == "near twins":  # rows of one person differ by little
         X = pd.DataFrame(rng.normal(size=(n, 4))).join(X.select_dtypes("number"))
         X = X.iloc[member].set_axis([f"m{j}" for j in range(X.shape[1])], axis=1)
-        X, y = X + 0.02 * X.std() * rng.normal(size=X.shape), y[member]
+        X, y = X + 0.02 * X.std().to_numpy() * rng.normal(size=X.shape), y[member]
     if kind == "groups by a column":  # rows of one person have like outcomes
         noise = 0 if classes else 0.3 * np.std(y) * rng.normal(size=n)
         X["leak"], y = rng.permutation(10 * n)[member], y[member] + noise

@@ -41,6 +41,16 @@ PLANTED = {
         f"k is above 0 in {(Y & (CODE < 25)).sum()} rows, and the outcome is yes in all of them",
     ),
     "category": ({"k": np.where(Y, "closed", "open")}, Y, "k is 'closed' in"),
+    "values": (
+        {
+            "k": [
+                f"c{j % 20 + 20 * y * (j % 3 > 0)}"
+                for j, y in zip(CODE * 7 + MEMBER, Y, strict=True)
+            ]
+        },
+        Y,
+        "values in",
+    ),
     "missing": (
         {"k": np.where(Y & (CODE < 25), np.nan, MONEY)},
         Y,
@@ -71,7 +81,7 @@ def test_a_planted_leak_is_suspected(name):
     found = suspicions(X, y, ("no", "yes"))
     assert any(expected in one.sentence for one in found), [one.sentence for one in found]
     assert all(set(one.features) <= set(columns) for one in found)
-    assert all(0 < one.strength <= 1 and 0 < one.count <= one.of for one in found)
+    assert all(0 < one.strength <= 1 and 0 < one.rows <= one.of for one in found)
 
 
 def test_leaks_of_numbers_are_suspected():
@@ -92,7 +102,7 @@ def test_rows_and_near_rows_on_both_sides_of_a_split_are_counted():
     assert one.sentence.startswith("30 of 130 rows of X_test are rows of X, too") and not others
     near = test + 1e-4 * DRAWN.normal(size=test.shape)
     one, *others = suspicions(HONEST[:300], Y[:300], ("no", "yes"), near, y_test)
-    assert one.kind == "groups" and 25 < one.count < 35 and "a near twin in X" in one.sentence
+    assert one.kind == "groups" and 25 < one.rows < 35 and "a near twin in X" in one.sentence
     # A feature that was made from the outcomes of X says less in X_test.
     leave_out = [
         (Y[:300][MEMBER[:300] == m].sum() - y) for m, y in zip(MEMBER, Y[:300], strict=False)

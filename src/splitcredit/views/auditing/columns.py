@@ -19,7 +19,7 @@ class Suspicion(NamedTuple):
 
     kind: str
     features: tuple[str, ...]
-    count: int
+    rows: int
     of: int
     strength: float
     sentence: str

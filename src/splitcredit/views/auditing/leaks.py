@@ -28,15 +28,16 @@ from splitcredit.views.auditing.columns import (
 from splitcredit.views.auditing.subject import Z, drawn, error_of, score
 from splitcredit.views.auditing.texts import say
 
-# Rows and features of what is learned out of fold, or compared in pairs.
-ROWS, PAIRED = 2_000, 100
+# Rows of what is learned out of fold, or compared in pairs.
+ROWS = 2_000
 # Honest features reach an area under the ROC curve of .97 (sizes of nuclei, for breast cancer) and
 # an R^2 of .9: one is suspect if its 95 % interval lies above .975 (Gini .95), or .92. The best of
 # thousands of honest pairs reaches more; one that gives the outcome away tells nearly all of it.
 TELLS, PAIR_TELLS = {True: 0.95, False: 0.92}, {True: 0.97, False: 0.95}
 # A value is suspect if at most 1 % of its rows are exceptions to one outcome, and the bound of
-# their true share is below a tenth, and below a fifth of the share in all rows.
-PURE, EXCEPTIONS, OF_OTHERS, FEWEST = 0.99, 0.1, 0.2, 20
+# their true share is below .15, and below .3 of the share in all rows: about 45 rows do. A set of
+# values is no smooth signal, whose tails have one outcome, if their ranks tell little: below .3.
+PURE, EXCEPTIONS, OF_OTHERS, FEWEST, SMOOTH = 0.99, 0.15, 0.3, 20, 0.3
 # Shares of missing values may differ between outcomes by .4, as the results of a strong test do.
 MISSING = 0.4
 # A feature has another Gini coefficient in rows of a test: by .2, and by five standard errors.
@@ -67,11 +68,9 @@ def suspicions(X, y, classes=(), X_test=None, y_test=None, seed=0) -> list[Suspi
     if test:
         of_test = Outcome(np.asarray(y_test), tuple(classes))
         found += _contrasts(columns, outcome, test, of_test)
-        both = [
-            c._replace(values=np.append(c.values, t.values))
-            for c, t in zip(columns, test, strict=True)
-        ]
-        found += _means(both, outcome._replace(codes=np.append(outcome.codes, of_test.codes)))
+        both = zip(columns, test, strict=True)
+        whole = [one._replace(values=np.append(one.values, other.values)) for one, other in both]
+        found += _means(whole, outcome._replace(codes=np.append(outcome.codes, of_test.codes)))
     found += leaks_of_rows.found(columns, outcome, test, rng)
     rows = drawn(rng, len(X), ROWS)
     few, outcome = [c._replace(values=c.values[rows]) for c in columns], outcome.at(rows)
@@ -86,26 +85,32 @@ def _values(columns, outcome) -> list[Suspicion]:
     """Find values, or all but the most frequent one, that occur with one outcome only."""
     kinds, code = np.unique(outcome.codes, return_inverse=True)
     often = np.argsort(-np.bincount(code), kind="stable")[:50]
+    often = often[np.bincount(code)[often] >= PURE * FEWEST]  # others are in no value alone
+    if len(often) == 0:
+        return []
     is_kind = code[:, None] == often
     base, candidates, n_rows = is_kind.mean(axis=0), [], len(code)
     for column in columns:
         values, member, count = np.unique(column.values, return_inverse=True, return_counts=True)
         with_kind = np.stack([np.bincount(member, w, len(values)) for w in is_kind.T], axis=1)
-        is_of = [(v, "is", count[v], with_kind[v]) for v in range(len(values))]
+        is_of = [(v, "is", count[v], with_kind[v]) for v in np.flatnonzero(count >= FEWEST)]
         top = count.argmax()
         if len(values) > 2 and count[top] >= FEWEST:
             how = "is above" if top == 0 and column.labels is None else "is not"
             is_of.append((top, how, n_rows - count[top], is_kind.sum(axis=0) - with_kind[top]))
         of_column = [(column, values[v], *rest) for v, *rest in is_of]
+        if column.labels or np.abs(gini(ranks_of(column.values[:, None]), outcome)).max() < SMOOTH:
+            of_column += [(column, k, "is one of", *rest) for k, *rest in _sets(member, is_kind)]
         candidates += [one for one in of_column if FEWEST <= one[3] < n_rows]
     best: dict[str, Suspicion] = {}
     for column, value, how, n, with_kind in candidates:
         k = with_kind.argmax()
         hits = with_kind[k]
-        low = beta.ppf(0.05 / len(candidates), hits, n - hits + 1)
+        low = beta.ppf(0.05 / max(len(candidates), 20), hits, n - hits + 1)
         if hits < PURE * n or 1 - low > min(EXCEPTIONS, OF_OTHERS * (1 - base[k])):
             continue
-        words = {"name": column.name, "how": f"{how} {column.word(value)}", "n": n}
+        word = f"{value} values" if how == "is one of" else column.word(value)
+        words = {"name": column.name, "how": f"{how} {word}", "n": n}
         words |= {"outcome": outcome.word(kinds[often[k]]), "hits": f"{hits:.0f}"}
         text = say("value", **words | ({"hits": "all"} if hits == n else {}))
         # The share of the rows without this outcome that would be expected among these.
@@ -113,6 +118,19 @@ def _values(columns, outcome) -> list[Suspicion]:
         one = Suspicion("value", (column.name,), int(n), n_rows, strength, text)
         best[column.name] = max(best.get(column.name, one), one, key=lambda s: s.strength)
     return list(best.values())
+
+
+def _sets(member, is_kind):
+    """Yield sets of values that have one outcome in half of the rows: what the other half says."""
+    halves = np.arange(len(member)) % 2 == np.arange(2)[:, None]
+    counts = [np.bincount(member[half], minlength=member.max() + 1) for half in halves]
+    for k, of_kind in enumerate(is_kind.T):
+        hits = [np.bincount(member[half], of_kind[half], member.max() + 1) for half in halves]
+        pure = [(hit == count) & (count > 1) for hit, count in zip(hits, counts, strict=True)]
+        n, with_kind = counts[1][pure[0]].sum() + counts[0][pure[1]].sum(), np.zeros(len(is_kind.T))
+        with_kind[k] = hits[1][pure[0]].sum() + hits[0][pure[1]].sum()
+        if (pure[0] | pure[1]).sum() > 1:
+            yield (pure[0] | pure[1]).sum(), n, with_kind
 
 
 def _missing(columns, outcome) -> Iterator[Suspicion]:
@@ -207,7 +225,7 @@ def _alone(columns, outcome, rng) -> Iterator[Suspicion]:
 def _pairs(columns, outcome, rng) -> Iterator[Suspicion]:
     """Find pairs that tell the outcome by what neither of the two tells."""
     taken: set[str] = set()
-    columns, n = columns[:PAIRED], len(outcome.codes)
+    n = len(outcome.codes)
     pairs = [(a, b) for a, b in combinations(columns, 2) if (not a.labels) == (not b.labels)]
     equal = [Column(str(k), (a.values == b.values) * 1.0) for k, (a, b) in enumerate(pairs)]
     for one in _values(equal, outcome):

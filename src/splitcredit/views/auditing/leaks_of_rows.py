@@ -22,9 +22,10 @@ DISTINCT, MONOTONE, FEWEST = 0.95, 0.95, 20
 # coefficient with the place; both at five standard errors. By a time, less is enough.
 AGREE, TREND, OF_TIME, ERRORS = 0.2, 0.3, 0.1, 5.0
 # Outcomes of rows that share a value agree so much, and twice as much as those of neighbors.
-OF_GROUP = 0.6
-# The share of the rows that have a near twin, and of rows that may share a value of a column.
-TWINS, TIED = 0.02, 0.02
+OF_GROUP = 0.75
+# Rows have a near twin at a level of chance: these shares of all rows, and at least so many. In
+# clean data 1 % are below .01, as they should be. Columns are continuous if no value has more rows.
+TWINS, TIED = ((CHANCE / 10, 0.02, 5), (0.01, 0.05, 10)), 0.02
 _NAMES = r"(?:^|[_\W])(?:id|ids|uuid|guid|key|index|rownum)(?:$|[_\W])"
 
 
@@ -75,10 +76,8 @@ def _are_names(column, values, n_columns):
 def _orders(columns, outcome, test) -> Iterator[Suspicion]:
     """Find an outcome that goes with the order of the rows, or with a time."""
     places = Column("the order of the rows", np.arange(len(outcome.codes), dtype=float))
-    for column, later in (
-        (places, None),
-        *zip(columns, test or [None] * len(columns), strict=True),
-    ):
+    later_columns = [None, *(test or [None] * len(columns))]
+    for column, later in zip([places, *columns], later_columns, strict=True):
         known = np.flatnonzero(np.isfinite(column.values))
         is_place, n = column is places, len(known)
         if n < 2 * FEWEST or not (is_place or column.is_time):
@@ -117,15 +116,11 @@ def _repeated(columns, test) -> Iterator[Suspicion]:
     for j in table:
         share = table[j].value_counts(normalize=True, dropna=False)
         surprise -= np.log(own[j].map(share).fillna(1 / len(table)).to_numpy())
-    chance, k, n = (
-        np.minimum(len(table) * np.exp(-surprise / 2), 1).sum(),
-        int(is_twin.sum()),
-        len(own),
-    )
+    chance, k = np.minimum(len(table) * np.exp(-surprise / 2), 1).sum(), int(is_twin.sum())
     if k >= 3 and poisson.sf(k - 1, chance) < CHANCE:
         where = "X are there more than once" if test is None else "X_test are rows of X, too"
-        text = say("repeated", k=k, n=n, where=where, chance=chance)
-        yield Suspicion("shared rows", (), k, n, max(k / n, 0.5), text)
+        text = say("repeated", k=k, n=len(own), where=where, chance=chance)
+        yield Suspicion("shared rows", (), k, len(own), max(k / len(own), 0.5), text)
 
 
 def _twins(columns, test, rng) -> Iterator[Suspicion]:
@@ -134,22 +129,19 @@ def _twins(columns, test, rng) -> Iterator[Suspicion]:
     Where the density is even, (d / D)^dim of the distances to the nearest and the K-th row is the
     least of K - 1 uniform numbers. The outer half of the K gives dim (Levina and Bickel 2004).
     """
-    counts = [np.unique(c.values, return_counts=True)[1].max() for c in columns]
-    chosen = [
-        j
-        for j, c in enumerate(columns)
-        if not c.labels and np.isfinite(c.values).all() and counts[j] < TIED * len(c.values)
-    ]
-    if len(chosen) < 3:
+    tables: list[list[np.ndarray]] = [[], []]
+    for column, other in zip(columns, test or columns, strict=True):
+        values = np.sort(column.values)
+        most = np.unique(values, return_counts=True)[1].max()
+        if not column.labels and np.isfinite(values).all() and most < TIED * len(values):
+            for part, own in zip(tables, (column.values, other.values), strict=True):
+                place = np.interp(own, values, np.linspace(0, 1, len(values)))  # from 0 to 1
+                part.append(np.nan_to_num(place))
+    if len(tables[0]) < 3:
         return
-    tables = []
-    for of in (columns, test or columns):  # places among the training rows, from 0 to 1
-        sorted_values = [np.sort(columns[j].values) for j in chosen]
-        places = [np.interp(of[j].values, s, np.linspace(0, 1, len(s)))
-                  for j, s in zip(chosen, sorted_values, strict=True)]  # fmt: skip
-        tables.append(np.nan_to_num(np.stack(places, axis=1)))
-    table = tables[0][drawn(rng, len(tables[0]), COMPARED)]
-    own = table if test is None else tables[1][drawn(rng, len(tables[1]), COMPARED // 2)]
+    all_rows, of_test = (np.stack(table, axis=1) for table in tables)
+    table = all_rows[drawn(rng, len(all_rows), COMPARED)]
+    own = table if test is None else of_test[drawn(rng, len(of_test), COMPARED // 2)]
     k, skip, n = int(np.clip(len(table) // 20, 20, 100)), int(test is None), len(own)
     if len(table) <= 2 * k:
         return
@@ -157,13 +149,14 @@ def _twins(columns, test, rng) -> Iterator[Suspicion]:
     distance = np.maximum(distance, 1e-12)
     # Logarithms of uniform numbers above a half are -.307 in the mean.
     dim = 0.307 / np.log(distance[:, -1:] / distance[:, k // 2 : -1]).mean()
-    ratio = distance[:, 0] / distance[:, -1]
-    p = -np.expm1((k - 1) * np.log1p(-np.minimum(ratio**dim, 1 - 1e-12)))
-    near = ((p < CHANCE / 10) & (ratio < 0.5)).sum()
-    if near >= max(5, TWINS * n):
+    ratio = np.minimum((distance[:, 0] / distance[:, -1]) ** dim, 1 - 1e-12)
+    p = -np.expm1((k - 1) * np.log1p(-ratio))
+    counts = [(int((p < level).sum()), max(least, share * n)) for level, share, least in TWINS]
+    near = max((count for count, least in counts if count >= least), default=0)
+    if near:
         where = "X have a near twin" if test is None else "X_test have a near twin in X"
         text = say("twins", k=near, n=n, where=where)
-        yield Suspicion("groups", (), int(near), n, max(near / n, 0.5), text)
+        yield Suspicion("groups", (), near, n, max(near / n, 0.5), text)
 
 
 def _groups(columns, outcome, test) -> Iterator[Suspicion]:

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from splitcredit.measures import _methods
 from splitcredit.views.auditing import evidence as copies
 from splitcredit.views.auditing.columns import ranks_of
-from splitcredit.views.auditing.leaks import MINOR, suspicions
+from splitcredit.views.auditing.leaks import FEWEST, MINOR, suspicions
 from splitcredit.views.auditing.subject import JUDGED, Z, error_of, has_variance, score
 from splitcredit.views.auditing.texts import TEXTS, WORDS, listed, percent, say, span
 
@@ -81,13 +81,13 @@ def model(subject) -> tuple[Section, bool | None]:
     """
     forest, of_classes, n = subject.forest, bool(subject.classes), subject.table.shape[0]
     size = f"{forest.n_trees} trees, {forest.n_features} features, {n:,} rows"
-    what, notes = say("what_area" if of_classes else "what_r2"), []
+    what, judged = say("what_area" if of_classes else "what_r2"), None
     words = {"kind": type(subject.inner).__name__, "size": size, "what": what}
     if why := subject.why_not_scored:
         return _section("model", np.nan, say("model_none", why=why, **words)), None
     table, _, *targets = subject.sample(JUDGED, 20)
     own = score(subject.scores(table), targets[0], of_classes, targets[1])
-    source, judged = "", ()
+    source = ""
     if subject.has_test:
         table, _, *targets = subject.sample(JUDGED, 20, of_test=True)
         source, judged = "test rows", (subject.scores(table), targets[0], of_classes, targets[1])
@@ -119,21 +119,23 @@ def model(subject) -> tuple[Section, bool | None]:
             name = subject.classes[counts.argmin()]
             weight, text = MIND, text + say("rare", name=name, n=counts.min())
     table = _frame([(source, value, *ends), *rows])
-    more = {"ends": ends, "of": f"over {len(judged[1]):,} rows", "what": what, "notes": notes}
+    more = {"ends": ends, "of": f"over {len(judged[1]):,} rows", "what": what}
     return _section("model", value, text, table, weight=weight if beats else STOP, **more), beats
 
 
 def leaks(subject) -> Section:
     """What tells the outcome better than honest features do, with counts."""
+    if len(subject.codes) < 2 * FEWEST or not has_variance(subject.codes):
+        return _section("leaks", np.nan, say("leaks_unknown", n=2 * FEWEST))
     X, X_test = subject.frames()
     codes = subject.test_codes if subject.has_test else None
     found = suspicions(X, subject.codes, subject.classes, X_test, codes, subject.seed)
     words = {"where": "" if subject.has_test else ", in X alone", "looked_for": say("looked_for")}
     if not found:
         return _section("leaks", 0, say("leaks_none", **words))
-    rows = [(s.sentence, s.strength, np.nan, np.nan, s.kind, listed(s.features, 9), s.count, s.of)
+    rows = [(s.sentence, s.strength, np.nan, np.nan, s.kind, listed(s.features, 9), s.rows, s.of)
             for s in found]  # fmt: skip
-    table = pd.DataFrame(rows, columns="label value low high kind features count of".split())
+    table = pd.DataFrame(rows, columns="label value low high kind features rows of".split())
     shown = "; ".join(s.sentence for s in found[:SHOWN])
     shown += f"; and {len(found) - SHOWN} more, below" if len(found) > SHOWN else ""
     weight = MIND if found[0].kind in MINOR else STOP

@@ -31,7 +31,7 @@ EXPLAINED, JUDGED = 500, 5_000
 NODES, PAIRS = 400_000, 5_000_000
 # Columns in which leaks are looked for, and the share of the variance of the predictions of all
 # trees from which on some trees stand for them.
-MOST_COLUMNS, CLOSE = 300, 0.98
+MOST_COLUMNS, CLOSE = 150, 0.98
 # Half width of a 95 % interval, in standard errors.
 Z = 1.96
 
