@@ -87,7 +87,7 @@ def chosen(question, subject) -> str:
     kind = "bagged" if not subject.why_not_bagged else "averaged" if subject.is_averaged else (
         "boosted")  # fmt: skip
     lines = CHOICES[(CHOICES["question"] == question) & CHOICES["kind"].isin([kind, "any"])]
-    return lines["method"].iloc[0] if len(lines) else "none"
+    return lines["method"].iloc[0]
 
 
 def why_not_fitted(subject) -> str:

@@ -37,6 +37,8 @@ QUESTIONS = {
     "reliance": "what the predictions depend on",
     "refit": "what a new fit would lose without a feature",
 }
+# Answers to a question that are no method; each has a sentence.
+NO_METHOD = ("unknown", "univariate", "leave_out")
 
 
 class Section(NamedTuple):
@@ -218,7 +220,7 @@ def use(subject, comparison, beats) -> Section:
     rows, texts, names = [], [], comparison.feature_names
     for question, meaning in QUESTIONS.items():
         method = copies.chosen(question, subject)
-        call, why = ("", say("no_method")) if method == "none" else _call(method, subject)
+        call, why = ("", say(method)) if method in NO_METHOD else _call(method, subject)
         if method in comparison.not_applicable:
             reason = comparison.not_applicable[method]
             call, why = "", say("not_applicable", name=WORDS.get(method, method), why=reason)
