@@ -66,6 +66,11 @@ PLANTED = {
     "place": ({"k": np.arange(N) + DRAWN.integers(0, 9, N)}, Y, "k goes with the order of the"),
     "rows": ({}, np.sort(Y), "the outcome goes with the order of the rows"),
     "time": ({"k": TIMES}, Y, "the outcome goes with k"),
+    "static": (
+        {name: DRAWN.permutation(9 * N)[MEMBER] / 7 for name in "kmn"},
+        Y,
+        "k, m, n are the same in the same rows, in 50 groups",
+    ),
     "groups": (
         {"k": DRAWN.permutation(9 * N)[MEMBER]},
         OF_MEMBER,

@@ -126,7 +126,7 @@ def _sets(member, is_kind):
     counts = [np.bincount(member[half], minlength=member.max() + 1) for half in halves]
     for k, of_kind in enumerate(is_kind.T):
         hits = [np.bincount(member[half], of_kind[half], member.max() + 1) for half in halves]
-        pure = [(hit == count) & (count > 1) for hit, count in zip(hits, counts, strict=True)]
+        pure = [(hit == count) & (count > 3) for hit, count in zip(hits, counts, strict=True)]
         n, with_kind = counts[1][pure[0]].sum() + counts[0][pure[1]].sum(), np.zeros(len(is_kind.T))
         with_kind[k] = hits[1][pure[0]].sum() + hits[0][pure[1]].sum()
         if (pure[0] | pure[1]).sum() > 1:

@@ -23,6 +23,8 @@ DISTINCT, MONOTONE, FEWEST = 0.95, 0.95, 20
 AGREE, TREND, OF_TIME, ERRORS = 0.2, 0.3, 0.1, 5.0
 # Outcomes of rows that share a value agree so much, and twice as much as those of neighbors.
 OF_GROUP = 0.75
+# So many columns, in different orders, part the rows in the same way: a code and its name do so.
+STATIC = 3
 # Rows have a near twin at a level of chance: these shares of all rows, and at least so many. In
 # clean data 1 % are below .01, as they should be. Columns are continuous if no value has more rows.
 TWINS, TIED = ((CHANCE / 10, 0.02, 5), (0.01, 0.05, 10)), 0.02
@@ -160,9 +162,12 @@ def _twins(columns, test, rng) -> Iterator[Suspicion]:
 
 
 def _groups(columns, outcome, test) -> Iterator[Suspicion]:
-    """Find columns that name groups of rows with one outcome, on both sides of the split."""
+    """Find columns that name groups of rows, by like outcomes or by other columns that agree."""
+    alike: dict[bytes, list] = {}  # columns that part the rows in the same way
     for j, column in enumerate(columns):
         values, member = np.unique(column.values, return_inverse=True)
+        if 10 <= len(values) <= len(member) / 2:
+            alike.setdefault(pd.factorize(member)[0].tobytes(), []).append((column.name, member))
         order = np.argsort(member, kind="stable")
         same = np.diff(member[order]) == 0
         if not 10 <= len(values) <= len(member) / 2 or min(same.sum(), (~same).sum()) < 10:
@@ -176,3 +181,8 @@ def _groups(columns, outcome, test) -> Iterator[Suspicion]:
                 k, n = int(np.isin(test[j].values, values).sum()), len(test[j].values)
                 text += say("shared", k=k, n=n)
             yield Suspicion("groups", (column.name,), k, n, min(inside, 1.0), text)
+    for members in alike.values():
+        if len({min(m.tobytes(), (m.max() - m).tobytes()) for _, m in members}) >= STATIC:
+            names, n = tuple(name for name, _ in members), len(members[0][1])
+            text = say("static", names=", ".join(names), k=members[0][1].max() + 1)
+            yield Suspicion("groups", names, n, n, 0.5, text)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
+import pandas as pd
+
 from splitcredit import __version__
 from splitcredit.views.auditing import plots
-from splitcredit.views.auditing.texts import FOLDER, number
+from splitcredit.views.auditing.texts import FOLDER, WORDS, number
 
 # Rows of a table that the page shows; the others are in `Audit.to_json`.
 MOST_ROWS = 300
@@ -42,15 +44,11 @@ def _section(audit, section):
         plot = f'<div class="wide" style="--least: {least}rem" tabindex="0">{drawing}</div>'
     reasons = ""
     if section.key == "measures":
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(why)}</td></tr>"
-            for name, why in audit.comparison.not_applicable.items()
-        )
-        reasons = (
-            f"<details><summary>Not applicable, and why</summary><table>{rows}</table></details>"
-        )
-        reasons += _table("Agreement of the rankings: rank correlations",
-                          audit.comparison.agreement().round(2).reset_index(names=""))  # fmt: skip
+        why = pd.DataFrame(audit.comparison.not_applicable.items(), columns=["measure", "why"])
+        agreement = audit.comparison.agreement().rename(columns=WORDS).round(2)
+        reasons = _table("Not applicable, and why", why)
+        title = "Agreement of the rankings: rank correlations"
+        reasons += _table(title, agreement.reset_index(names="measure"))
     return (
         f'<section id="{escape(section.key)}"><h2>{escape(section.title)}</h2>'
         f'<p class="weight{section.weight}">{escape(section.sentence)}</p>'
@@ -69,8 +67,10 @@ def _notes(title, notes):
 def _table(title, table):
     if table.empty:
         return ""
-    shown = table[:MOST_ROWS].to_html(
-        index=False, escape=True, border=0, na_rep="", float_format=number, justify="left"
+    shown = (
+        table[:MOST_ROWS]
+        .replace({"measure": WORDS})
+        .to_html(index=False, escape=True, border=0, na_rep="", float_format=number, justify="left")
     )
     more = f"<p>{len(table) - MOST_ROWS} more rows.</p>" if len(table) > MOST_ROWS else ""
     return (
