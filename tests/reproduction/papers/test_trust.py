@@ -44,7 +44,6 @@ def test_a_measure_is_recommended_where_it_beats_the_ranking_without_a_model():
     assert row["answer"] in ("good", "twin") and row["condition"] == ""
     assert row["alike"] == ({"good", "twin"} - {row["answer"]}).pop()
     assert row["lead"] == pytest.approx(0.1, abs=0.02) and row["low"] > 0
-    assert row["left_out"] - row["left_out_f"] == pytest.approx(0.1, abs=0.02)
 
 
 def test_else_the_answer_is_the_ranking_without_a_model_or_none():

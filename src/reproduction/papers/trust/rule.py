@@ -28,29 +28,26 @@ def compute(inputs) -> pd.DataFrame:
     ``condition``; ``answer``: the measure to take, ``"univariate_f"`` where none is better than the
     ranking without a model, or ``"none"`` where none is better than a random order; ``alike``:
     other measures whose paired difference to the best has an interval that holds 0; ``value``: its
-    mean score; ``best`` and ``lead``: the measure with the largest mean, and its lead over the
-    univariate ranking, with the interval ``low``, ``high`` over the tables; ``left_out``: mean
-    score of the choice on tables that had no part in it, and ``left_out_f`` of the univariate
-    ranking there.
+    mean score; ``lead``: of the measure with the largest mean over the univariate ranking, with the
+    interval ``low``, ``high`` over the tables.
     """
     problems, rows = _problems.studied(inputs), []
     for question in _problems.QUESTIONS:
         for kind, of_kind in problems[problems[question].notna()].groupby("kind"):
             if of_kind["table"].nunique() < 2:  # none could be left out
                 continue
-            split, judged = chosen(of_kind, question)
-            parts = leaves(of_kind, split)
+            parts = leaves(of_kind, chosen(of_kind, question))
             answers = {condition: answer(part, question) for condition, part in parts.items()}
             if len({found["answer"] for found in answers.values()}) == 1:
                 answers = {"": answer(of_kind, question)}
             for condition, found in answers.items():
                 row = {"question": question, "kind": kind, "condition": condition}
-                rows.append(row | found | judged)
+                rows.append(row | found)
     return pd.DataFrame(rows)
 
 
-def chosen(problems, question) -> tuple[tuple, dict[str, float]]:
-    """Find the split with the best scores on tables that are left out, and these scores.
+def chosen(problems, question) -> tuple[str, float]:
+    """Find the split with the best scores on tables that are left out.
 
     A fact is taken only if the interval of what it adds, over the tables, is above 0.
     """
@@ -60,11 +57,9 @@ def chosen(problems, question) -> tuple[tuple, dict[str, float]]:
         if min(part["table"].nunique() for part in leaves(problems, candidate).values()) < 2:
             continue
         judged = left_out(problems, question, candidate)
-        adds = judged["chosen"] - plain["chosen"]
-        if _problems.interval(adds)[0] > 0 and judged["chosen"].mean() > best["chosen"].mean():
+        if _problems.interval(judged - plain)[0] > 0 and judged.mean() > best.mean():
             best, split = judged, candidate
-    means = best.mean()
-    return split, {"left_out": means["chosen"], "left_out_f": means["univariate"]}
+    return split
 
 
 def leaves(problems, split) -> dict[str, pd.DataFrame]:
@@ -93,8 +88,8 @@ def answer(problems, question) -> dict:
         taken = "none"
     alike = [m for m in candidates if m != taken and _problems.interval(over(m))[0] <= 0]
     row = {"answer": taken, "alike": "" if taken == "none" else " ".join(alike)}
-    row |= {"value": means[taken].mean() if taken in means else np.nan, "n_tables": len(means)}
-    return row | {"best": best, "lead": over(_problems.BASELINE).mean(), "low": low, "high": high}
+    row |= {"value": means[taken].mean() if taken in means else np.nan}
+    return row | {"lead": over(_problems.BASELINE).mean(), "low": low, "high": high}
 
 
 def _complete(scores) -> list[str]:
@@ -103,8 +98,8 @@ def _complete(scores) -> list[str]:
     return [measure for measure in scores.columns[enough] if measure != _problems.RANDOM]
 
 
-def left_out(problems, question, split) -> pd.DataFrame:
-    """Score on each table what the others choose, and the univariate ranking."""
+def left_out(problems, question, split) -> pd.Series:
+    """Score on each table what the others choose."""
     frames = []
     for leaf in leaves(problems, split).values():
         scores = _problems.wide(leaf, question)
@@ -113,6 +108,5 @@ def left_out(problems, question, split) -> pd.DataFrame:
         of_problems = scores.index.get_level_values("table").map(best)
         places = scores.columns.get_indexer(of_problems)
         taken = scores.to_numpy()[np.arange(len(scores)), places]
-        columns = {"chosen": taken, "univariate": scores[_problems.BASELINE].to_numpy()}
-        frames.append(pd.DataFrame(columns, index=scores.index))
+        frames.append(pd.Series(taken, index=scores.index))
     return _problems.by_table(pd.concat(frames))

@@ -38,7 +38,7 @@ QUESTIONS = {
     "refit": "what a new fit would lose without a feature",
 }
 # Answers to a question that are no method; each has a sentence.
-NO_METHOD = ("unknown", "univariate", "leave_out")
+NO_METHOD = ("no_measure", "univariate", "leave_out")
 
 
 class Section(NamedTuple):
