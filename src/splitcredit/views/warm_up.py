@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -92,7 +93,9 @@ def _by_method(name, forest, X, y):
     given = {name: data[name] for name in data if name in wanted and method.takes(name, of)}
     for more in ({}, *_MORE.get(name, [])):
         model = _of_one_output(forest) if "model_output" in more else forest
-        method.function(of)(model, **given, **more)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the made-up model
+            method.function(of)(model, **given, **more)
     if method.takes_any_rows:
         method.function(of)(forest, **given | {"X": X[:1]})
 
