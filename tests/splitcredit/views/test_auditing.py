@@ -106,6 +106,10 @@ def test_what_is_printed_runs_and_is_not_printed_without_the_rows_that_it_is_for
             assert ("X_test" in calls["tree_shap"]) == (test[0] is not None)
             assert test[0] is not None or "TreeSHAP is for rows that are new" in section.sentence
     assert calls.get("ufi", "") == ""
+    names |= {"model": forest}
+    for name in splitcredit.compare(forest, X, y).importances:
+        call, _ = sections._call(name, Subject(forest, X, y, X, y, 0))
+        assert len(eval(call, {"splitcredit": splitcredit} | names).feature_names) == 3
 
 
 def test_every_choice_is_a_method_and_has_a_meaning():

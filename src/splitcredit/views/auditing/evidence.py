@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from splitcredit.measures.air import _refuse_settings_by_feature
-from splitcredit.views.auditing.comparison import FITTED, compared
+from splitcredit.views.auditing.comparison import FITTED, MEASURES, compared
 from splitcredit.views.auditing.subject import Subject, unfitted_copy
 from splitcredit.views.auditing.texts import CHOICES
 
@@ -48,6 +48,8 @@ def of_features(subject: Subject, done=lambda n: None) -> Evidence | str:
             model = unfitted_copy(subject.inner, subject.seed + fit, TREES).fit(wide, codes)
             copy = Subject(model, wide, codes, None, None, subject.seed + fit)
             measure = measure or chosen("evidence", copy)
+            if measure not in MEASURES:
+                return "no measure is known to answer this for such a model"
             found = compared(copy, (measure,))
             if measure not in found.importances:
                 return found.not_applicable[measure]

@@ -18,6 +18,9 @@ from splitcredit.views.auditing.texts import say
 COMPARED, CHANCE = 2_000, 0.001
 # Nearly all values differ, or a column nearly rises or falls with the rows.
 DISTINCT, MONOTONE, FEWEST = 0.95, 0.95, 20
+# Whole numbers in such a range for each row are no codes, as of regions, of which some are shared.
+# Fewer ties than neighbors let expect have this chance; few columns are whole and nearly distinct.
+WIDE, NO_TIES = 500, 0.01
 # Outcomes of neighbors agree by a fifth more than by chance, or the outcome has this Gini
 # coefficient with the place; both at five standard errors. By a time, less is enough.
 AGREE, TREND, OF_TIME, ERRORS = 0.2, 0.3, 0.1, 5.0
@@ -49,11 +52,11 @@ def _identifiers(columns) -> Iterator[Suspicion]:
         rise = np.corrcoef(ranks_of(values), np.arange(n))[0, 1]
         if abs(rise) > MONOTONE:
             yield Suspicion("order", (column.name,), k, n, 0.5, say("order", rise=rise, **words))
-        elif k > DISTINCT * n and _are_names(column, values, len(columns)):
+        elif k > DISTINCT * n and _are_names(column, values):
             yield Suspicion("identifier", (column.name,), k, n, 0.4, say("identifier", **words))
 
 
-def _are_names(column, values, n_columns):
+def _are_names(column, values):
     """Whether values that nearly all differ are names: labels, or whole numbers without ties.
 
     Counts that lie as near to each other as these have as many ties as neighbors at a distance of
@@ -69,9 +72,9 @@ def _are_names(column, values, n_columns):
     whole //= max(np.gcd.reduce(whole), 1)
     near = np.searchsorted(whole, whole + 10, side="right") - np.arange(len(whole)) - 1
     ties = len(whole) - len(np.unique(whole))
-    if poisson.cdf(ties, (near.sum() - ties) / 20) < CHANCE / n_columns:
+    if poisson.cdf(ties, (near.sum() - ties) / 20) < NO_TIES:
         return True
-    is_wide = whole[-1] > 10 * len(whole) and ties <= 1
+    is_wide = whole[-1] > WIDE * len(whole) and ties <= 1
     return bool(is_wide and kstest(whole / whole[-1], "uniform").pvalue > 0.01)
 
 

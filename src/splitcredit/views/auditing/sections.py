@@ -242,6 +242,9 @@ def _call(name, subject):
         return "", say("no_test", name=WORDS.get(name, name))
     X, y = ("X", "y") if is_of_training else ("X_test", "y_test")
     given = (f", {X}" if takes_rows else "") + (f", y={y}" if "y" in method.needs else "")
+    if "background" in method.needs:
+        function = f"lambda m, rows: splitcredit.{name}(m, rows, background=X[:100])"
+        return f"splitcredit.importance(model{given}, method={function})", ""
     if method.name != name or method.averages:
         return f"splitcredit.importance(model{given}, method={name!r})", ""
     return f"splitcredit.{method.function('importance').__name__}(model{given})", ""
@@ -265,4 +268,4 @@ def verdict(sections, beats) -> str:
         return say("memory")
     if groups.value:
         return say("group", first=listed(groups.table["label"].iloc[0].split(", ")))
-    return say("fine", first=listed(found.table["label"][:3], 3) or sections["measures"].sentence)
+    return say("fine", first=listed(found.table["label"][:3]) or "how far the measures agree")
