@@ -16,7 +16,7 @@ from splitcredit.views.auditing.leaks import suspicions
 
 
 def clean(rng, kind):
-    """A table, its outcome (numbers, skewed numbers, two or three classes) and the classes."""
+    """Draw a table, its outcome (numbers, skewed numbers, two or three classes) and classes."""
     n, p = int(rng.integers(200, 2001)), int(rng.integers(5, 31))
     together = rng.normal(size=(n, 3)) @ rng.normal(size=(3, p)) * rng.choice([0, 0.6, 1.2])
     X = pd.DataFrame(rng.normal(size=(n, p)) + together, columns=[f"x{j}" for j in range(p)])
@@ -48,7 +48,7 @@ def clean(rng, kind):
 
 
 def columns_of(kind, y, is_class, rng):
-    """The columns that a kind of leak adds; other kinds change the rows, see `planted`."""
+    """Make the columns that a kind of leak adds; other kinds change the rows, see `planted`."""
     n, spread, money = len(y), np.std(y), rng.lognormal(5, 0.7, len(y)).round(2)
     one = y == 1 if is_class else y > np.median(y)
     some, sign = one & (rng.random(n) < rng.uniform(0.5, 1)), np.where(one, 1, -1)
@@ -79,7 +79,7 @@ def columns_of(kind, y, is_class, rng):
 
 
 def planted(kind, outcome, rng):
-    """A table with a leak, its outcome and classes, and whether a split keeps the order."""
+    """Plant a leak in a table: with its outcome, classes, and whether a split keeps the order."""
     X, y, classes = clean(rng, outcome)
     n, member = len(y), rng.integers(0, len(y) // 5, len(y))
     for k, column in enumerate(columns_of(kind, y, bool(classes), rng)):
@@ -112,7 +112,7 @@ TABLES = ("iris", "wine", "breast_cancer", "digits", "diabetes")
 
 
 def found(X, y, classes, seed, in_order=False):
-    """What is suspected in three quarters of the rows, and a test of the others."""
+    """Look for leaks in three quarters of the rows, with a test of the others."""
     how = {"shuffle": False} if in_order else {"random_state": seed}
     X, X_test, y, y_test = train_test_split(X, y, **how)
     return suspicions(X, y, classes, X_test, y_test)

@@ -127,7 +127,7 @@ def orders_within_cells(forest, rows, permutations, threshold, alone):
 
 
 def _intervals(forest, nodes, rows, tree):
-    """Features that a tree splits on, and between which split points each out-of-bag row lies."""
+    """Yield features that a tree splits on, and the intervals that out-of-bag rows lie in."""
     start, stop = forest.tree_offsets[tree : tree + 2]
     inner = start + np.flatnonzero(nodes.feature[start:stop] >= 0)
     for column in np.unique(nodes.column[inner]):

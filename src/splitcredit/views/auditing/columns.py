@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
 
 
 def columns_of(tables) -> list[list[Column]]:
-    """Columns of DataFrames with the same columns."""
+    """Convert DataFrames with the same columns to lists of `Column`."""
     whole = pd.concat(tables, ignore_index=True)
     parts: list[list[Column]] = [[] for _ in tables]
     kinds = [_kind(whole.iloc[:, j]) for j in range(whole.shape[1])]
@@ -90,7 +90,7 @@ def columns_of(tables) -> list[list[Column]]:
 
 
 def _kind(column):
-    """Whether a column has numbers, times or text."""
+    """Say whether a column has numbers, times or text."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return "time"
     if pd.api.types.is_numeric_dtype(column):
@@ -101,13 +101,13 @@ def _kind(column):
 
 
 def ranks_of(values):
-    """Ranks of each column about their mean, with missing values first."""
+    """Rank each column about the mean, with missing values first."""
     ranks = rankdata(np.where(np.isnan(values), -np.inf, values), axis=0)
     return ranks - (len(ranks) + 1) / 2
 
 
 def gini(ranks, outcome) -> np.ndarray:
-    """Gini coefficients (2 AUC - 1) with each class, or rank correlations, (p, n_classes or 1)."""
+    """Compute Gini coefficients (2 AUC - 1) by class, or rank correlations, (p, n_classes or 1)."""
     n, table = len(ranks), outcome.table
     if outcome.classes:
         size = table.sum(axis=0)
@@ -118,7 +118,7 @@ def gini(ranks, outcome) -> np.ndarray:
 
 
 def gini_error(outcome) -> np.ndarray:
-    """Standard errors of `gini` without any relation (those of Mann and Whitney, Spearman)."""
+    """Compute standard errors of `gini` without any relation (Mann and Whitney, Spearman)."""
     n = len(outcome.codes)
     if not outcome.classes:
         return np.full(1, 1 / np.sqrt(max(n - 1, 1)))

@@ -65,7 +65,7 @@ def of_features(subject: Subject, done=lambda n: None) -> Evidence | str:
 
 
 def compared_with_noise(own, noise) -> tuple[np.ndarray, np.ndarray]:
-    """Distances of features from their permuted copies, and p-values; both inputs (fits, p).
+    """Measure distances of features from permuted copies, and p-values; inputs are (fits, p).
 
     The mean of a feature over the fits is held against single fits of its copies, of which it is
     one more draw if it tells nothing; being a mean, it varies less, and the p-value is on the safe
@@ -85,7 +85,7 @@ def compared_with_noise(own, noise) -> tuple[np.ndarray, np.ndarray]:
 
 
 def chosen(question, subject) -> str:
-    """The method that the table of choices has for a question and this kind of model."""
+    """Return the method that the table of choices has for a question and this kind of model."""
     kind = "bagged" if not subject.why_not_bagged else "averaged" if subject.is_averaged else (
         "boosted")  # fmt: skip
     lines = CHOICES[(CHOICES["question"] == question) & CHOICES["kind"].isin([kind, "any"])]
@@ -93,7 +93,7 @@ def chosen(question, subject) -> str:
 
 
 def why_not_fitted(subject) -> str:
-    """Why no copy can be fitted; empty if one can."""
+    """Say why no copy can be fitted; empty if one can."""
     inner = subject.inner
     if not (hasattr(inner, "fit") and hasattr(inner, "get_params")):
         return f"{type(inner).__name__} is no estimator that can be fitted anew"

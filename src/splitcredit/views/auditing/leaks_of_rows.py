@@ -57,7 +57,7 @@ def _identifiers(columns) -> Iterator[Suspicion]:
 
 
 def _are_names(column, values):
-    """Whether values that nearly all differ are names: labels, or whole numbers without ties.
+    """Say whether values that nearly all differ are names: labels, or whole numbers without ties.
 
     Counts that lie as near to each other as these have as many ties as neighbors at a distance of
     one to ten; names have none. Wide whole numbers are names if they are spread evenly.
@@ -103,7 +103,7 @@ def _orders(columns, outcome, test) -> Iterator[Suspicion]:
 
 
 def _agreement(table):
-    """How far the outcomes of each row and the next agree beyond chance; 1 if all are the same."""
+    """Measure how far outcomes of each row and the next agree beyond chance; 1 if all are equal."""
     return (table[1:] * table[:-1]).sum(axis=1) / max((table**2).sum() / len(table), 1e-300)
 
 

@@ -18,7 +18,7 @@ STYLE = (FOLDER / "page.css").read_text("utf-8")
 
 
 def render(audit) -> str:
-    """The page as text. Every name and every message is escaped."""
+    """Return the page as text, with every name and every message escaped."""
     shown = [_section(audit, section) for section in audit.sections]
     links = "".join(
         f'<li><a href="#{escape(s.key)}">{escape(s.title)}</a>{MARKS[s.weight]}</li>'

@@ -53,7 +53,7 @@ class Audit:
         return next(section for section in self.sections if section.key == key)
 
     def to_frame(self) -> pd.DataFrame:
-        """As a tidy DataFrame: a row for the verdict and one for each section.
+        """Convert to a DataFrame: a row for the verdict and one for each section.
 
         Returns
         -------

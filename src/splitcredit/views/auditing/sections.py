@@ -77,7 +77,7 @@ def _frame(rows):
 
 
 def model(subject) -> tuple[Section, bool | None]:
-    """How well the model predicts, and how much less than on its own rows.
+    """Say how well the model predicts, and how much less than on its own rows.
 
     The second result says whether it is better than chance; None if nobody knows.
     """
@@ -126,7 +126,7 @@ def model(subject) -> tuple[Section, bool | None]:
 
 
 def leaks(subject) -> Section:
-    """What tells the outcome better than honest features do, with counts."""
+    """Report what tells the outcome better than honest features do, with counts."""
     if len(subject.codes) < 2 * FEWEST or not has_variance(subject.codes):
         return _section("leaks", np.nan, say("leaks_unknown", n=2 * FEWEST))
     X, X_test = subject.frames()
@@ -145,7 +145,7 @@ def leaks(subject) -> Section:
 
 
 def evidence(found, names) -> Section:
-    """Features that have evidence of more than noise."""
+    """List features that have evidence of more than noise."""
     if isinstance(found, str):
         return _section("evidence", np.nan, say("evidence_none", why=found), weight=MIND)
     order = np.argsort(-found.distance, kind="stable")
@@ -181,7 +181,7 @@ def measures(comparison) -> Section:
 
 
 def redundant(subject, comparison) -> Section:
-    """Groups of features with nearly the same information, and duplicates."""
+    """Find groups of features with nearly the same information, and duplicates."""
     numbers, names = subject.numbers(subject.sample(2_000, 40)[0]), np.array(subject.names, object)
     kept, notes = np.arange(len(names)), [say("redundant_how", share=percent(SAME))]
     if len(kept) > COMPARED and comparison.feature_names == subject.names:
@@ -214,7 +214,7 @@ def _groups(similarity):
 
 
 def use(subject, comparison, beats) -> Section:
-    """Which call answers which question; none if the model is not better than chance."""
+    """Choose a call for each question; none if the model is not better than chance."""
     if beats is False:
         return _section("use", 0, say("use_none"))
     rows, texts, names = [], [], comparison.feature_names
@@ -235,7 +235,7 @@ def use(subject, comparison, beats) -> Section:
 
 
 def _call(name, subject):
-    """The call of a method as text on the rows that it is for, or none and the reason."""
+    """Write the call of a method on the rows that it is for, or none and the reason."""
     method = _methods.look_up(name, "importance")
     takes_rows, is_of_training = method.takes("X"), {"bootstrap", "refit"} & set(method.needs)
     if takes_rows and not is_of_training and not subject.has_test:
@@ -251,7 +251,7 @@ def _call(name, subject):
 
 
 def verdict(sections, beats) -> str:
-    """What to do with the importances of this model, and what to look at first, in a line."""
+    """Say what to do with the importances of this model, and what to look at first, in a line."""
     leak, found, groups = (sections[key] for key in ("leaks", "evidence", "redundant"))
     first = leak.table["label"].iloc[0] if len(leak.table) else ""
     if leak.weight == STOP:

@@ -143,7 +143,7 @@ class Subject:
         return self.forest.prepare(table)[:, : self.forest.n_features].astype(np.float64)
 
     def some_trees(self) -> Forest:
-        """The first trees, with about so many nodes; all of a boosted model."""
+        """Return the first trees, with about so many nodes; all of a boosted model."""
         n_trees = int(np.searchsorted(self.forest.tree_offsets[1:], NODES, side="right"))
         n_trees = n_trees if self.is_averaged else self.forest.n_trees
         return self._first(n_trees, 1, "Attributions, permutation and SAGE are")
@@ -241,7 +241,7 @@ class Subject:
         return X, _chunks.as_table(self.forest, self.steps.rows(X)), y, weights
 
     def frames(self):
-        """Rows as they were passed, as DataFrames with few columns; None without a test."""
+        """Return the rows as they were passed, as DataFrames; None without a test."""
         made: list[Any] = [None, None]
         for k, X in enumerate((self.raw, self.raw_test)):
             if X is None:
@@ -287,7 +287,7 @@ def drawn(rng, n: int, most: int) -> np.ndarray:
 
 
 def score(scores, codes, is_classifier, weights=None) -> float:
-    """How well scores tell the targets; rows count by their weights.
+    """Measure how well scores tell the targets; rows count by their weights.
 
     The mean area under the ROC curve of each class that occurs, or the share of the variance that
     is explained. NaN if all targets are the same.
@@ -304,7 +304,7 @@ def score(scores, codes, is_classifier, weights=None) -> float:
 
 
 def error_of(scores, codes, is_classifier, weights=None) -> float:
-    """Standard error of `score`, by a jackknife that leaves out each twentieth of the rows."""
+    """Estimate the error of `score`, by a jackknife that leaves out each twentieth of the rows."""
     left_out = np.arange(len(codes)) % 20
     parts = []
     for k in range(min(20, len(codes))):
@@ -319,7 +319,7 @@ def has_variance(codes) -> bool:
 
 
 def unfitted_copy(inner, seed, n_trees=100) -> Any:
-    """A copy of an estimator that is fitted fast: fewer trees, and no early stopping."""
+    """Copy an estimator so that it is fitted fast: fewer trees, and no early stopping."""
     copy, own, library = clone(inner), inner.get_params(deep=False), format_of(inner)
     n_classes = len(getattr(inner, "classes_", ()))
     if n_classes > 2 and not hasattr(inner, "bootstrap"):
