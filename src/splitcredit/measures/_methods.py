@@ -257,7 +257,7 @@ def parameters_of(function):
 
 def _name_of(function):
     """Return the name of the method that a public function computes; anything else unchanged."""
-    module = getattr(function, "__module__", "").rpartition(".")
+    module = (getattr(function, "__module__", "") or "").rpartition(".")
     is_public = module[0] == measures.__name__ and callable(function)
     return module[2] if is_public and module[2] in measures.names() else function
 

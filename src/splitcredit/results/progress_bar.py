@@ -38,7 +38,7 @@ def bar(total: int | None, progress: bool | None, unit: str = "rows", remedy: st
 
         def done(n, total=None, name=""):
             if name:
-                shown.set_description_str(name)
+                shown.set_description(name)
             shown.total = shown.total if total is None else total
             # Parts of units may add up to more than all by rounding.
             shown.update(n if shown.total is None else min(n, shown.total - shown.n))
