@@ -243,7 +243,7 @@ def _call(name, subject):
     X, y = ("X", "y") if is_of_training else ("X_test", "y_test")
     given = (f", {X}" if takes_rows else "") + (f", y={y}" if "y" in method.needs else "")
     if "background" in method.needs:
-        function = f"lambda m, rows: splitcredit.{name}(m, rows, background=X[:100])"
+        function = f"lambda m, X, b=X[:100]: splitcredit.{name}(m, X, background=b)"
         return f"splitcredit.importance(model{given}, method={function})", ""
     if method.name != name or method.averages:
         return f"splitcredit.importance(model{given}, method={name!r})", ""
