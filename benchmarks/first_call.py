@@ -46,7 +46,7 @@ CALLS = (
     "interactions(deep, X, background=X[:50])",
     "interactions(deep, X, order=3)",
     "rank(shallow, X[:3], scale=0.3)",
-    'rank(added, X[:3], scale=0.3, arithmetic="single")',
+    'greedy_ranking(added, X[:3], scale=0.3, arithmetic="single")',
     "faithfulness(shallow, X[:3], range(10), scale=0.3)",
     "pg2_sampled(shallow, X[:3], [0, 1], counts=[100], output=1)",
     "splitcredit.oob_attributions(deep, X)",
@@ -72,6 +72,7 @@ import numpy as np
 import numba
 import splitcredit
 from splitcredit import Forest, explain, faithfulness, importance, interactions, rank
+from splitcredit.prediction_gap.greedy import greedy_ranking
 from splitcredit.prediction_gap.sampling import pg2_sampled
 def clock():
     return sum(os.times()[:2])

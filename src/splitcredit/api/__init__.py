@@ -280,8 +280,6 @@ def rank(
     background: ArrayLike | None = None,
     output: str | int | None = None,
     top: int | None = None,
-    arithmetic: Literal["double", "single"] = "double",
-    ties: ArrayLike | None = None,
     features: Literal["columns", "transformed"] = "columns",
     random_state: int | None = None,
     check_additivity: bool = True,
@@ -310,10 +308,8 @@ def rank(
     top : int, optional
         For ``"pg2_greedy"``: number of features to rank. By default all, but ten for a forest with
         many leaves or features.
-    arithmetic, ties
-        For ``"pg2_greedy"``; see `splitcredit.prediction_gap.greedy.greedy_ranking`.
     features, random_state, check_additivity, progress
-        See `explain_chunks`. ``arithmetic="single"`` ranks transformed features.
+        See `explain_chunks`.
 
     Returns
     -------
@@ -340,12 +336,9 @@ def rank(
         "scale": scale,
         "background": background,
         "top": top,
-        "ties": ties,
-        "arithmetic": None if arithmetic == "double" else arithmetic,
         "random_state": random_state,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    features = "transformed" if arithmetic == "single" else features
     opened = Opened(model, X, background, features=features)
     if isinstance(by, str) and _methods.look_up(by, "rank").name in _ranking.BY_GAPS:
         method = _methods.look_up(by, "rank").name

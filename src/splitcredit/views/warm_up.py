@@ -15,6 +15,7 @@ from splitcredit.api.partial_dependence import partial_dependence
 from splitcredit.kernels import compiled, leaf_means
 from splitcredit.kernels.readers import decimals, lines, records
 from splitcredit.models.forest import Forest
+from splitcredit.prediction_gap.greedy import greedy_ranking
 from splitcredit.prediction_gap.sampling import pg2_sampled
 
 X_DTYPES = ("float32", "float64")
@@ -105,7 +106,7 @@ def _gaps(forest, X):
     rank(forest, X[:1], scale=0.3, output=0)
     if forest.x_dtype == "float32":
         added = replace(_of_one_output(forest), aggregate="sum", strict=True, missing_left=None)
-        rank(added, X[:1], scale=0.3, arithmetic="single")
+        greedy_ranking(added, X[:1], scale=0.3, arithmetic="single")
 
 
 def _sampling(forest, X):
