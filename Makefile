@@ -32,7 +32,7 @@ FAMILY ?=
 KILLS ?= 50
 NUMBER ?= 500
 
-.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench leaks damaged calls verify claims-mutated faults mutants same-bytes notebooks reference reference-archive clean
+.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench audits damaged calls verify claims-mutated faults mutants same-bytes notebooks reference reference-archive clean
 
 # Lists the targets that a pattern names, and one of the workflow.
 listed = awk -F ':.*\#\# ' '/^$(1):.*\#\# /{printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST); \
@@ -111,8 +111,8 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
 	  "$(BIN)/python" benchmarks/run.py $(if $(FAMILY),family $(FAMILY))
 
-leaks: environment ## plant leaks, and none in clean data, and count what an audit suspects (docs/audit.md)
-	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" benchmarks/leaks.py $(ARGUMENTS)
+audits: environment ## plant leaks and effects, or none, and count what an audit finds of them (docs/audit.md)
+	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" benchmarks/audits.py $(ARGUMENTS)
 
 damaged: environment ## damage NUMBER model files of every format, read them, and compare with their libraries
 	@OMP_NUM_THREADS=1 PYTHONPATH=src "$(BIN)/python" tests/damaged.py --number $(NUMBER) $(ARGUMENTS)

@@ -8,10 +8,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from xgboost import XGBClassifier, XGBRegressor
 
+from scripts import script
 from splitcredit.views.auditing import evidence
 from splitcredit.views.auditing.columns import Outcome, gini, ranks_of
 from splitcredit.views.auditing.leaks import suspicions
-from splitcredit.views.auditing.subject import Subject
 
 N = 400
 DRAWN = np.random.default_rng(5)
@@ -155,31 +155,6 @@ def test_p_values_are_the_share_of_copies_that_lie_as_far_from_the_others():
     assert evidence.compared_with_noise(own, noise)[1] == pytest.approx(expected)
 
 
-def problem(i, n_signals):
-    """Features of some kinds, of which the first have effects with half of the variance."""
-    rng = np.random.default_rng([7, i])
-    n, p = int(rng.choice([150, 300])), int(rng.choice([5, 10, 20]))
-    X = rng.normal(size=(n, p))
-    X[:, n_signals:] += rng.choice([0, 1]) * rng.normal(size=(n, 1))  # correlated with each other
-    for j in rng.choice(p, p // 2, replace=False):
-        X[:, j] = X[:, j] > 0 if rng.random() < 0.5 else np.floor(np.exp(X[:, j]))
-    signal = (X[:, :n_signals] / X[:, :n_signals].std(axis=0)).sum(axis=1)
-    y = rng.normal(size=n) + (signal - signal.mean()) / max(signal.std(), 1e-9)
-    return X, y if i % 2 else (y > np.median(y)).astype(int)
-
-
-def judged(kinds, n_signals, count):
-    """Shares of problems with a false feature, of false features, and of effects that are found."""
-    rows = []
-    for i in range(count):
-        X, y = problem(i, n_signals)
-        model = kinds[i % 2](n_estimators=20, random_state=0, n_jobs=1).fit(X, y)
-        found = evidence.of_features(Subject(model, X, y, None, None, 0)).found
-        k, false = found[:n_signals].sum(), found[n_signals:].sum()
-        rows.append((false > 0, false / max(k + false, 1), k / max(n_signals, 1)))
-    return np.mean(rows, axis=0)
-
-
 @pytest.mark.long  # Two hundred problems, each with twenty fits.
 @pytest.mark.parametrize(
     "kinds",
@@ -187,8 +162,9 @@ def judged(kinds, n_signals, count):
     ids=["bagged", "boosted"],
 )
 def test_evidence_keeps_its_error_and_finds_effects(kinds):
-    """docs/audit.md has the numbers. Of 50 problems more than 11 have a chance of .1 % at 10 %."""
-    any_false, _, _ = judged(kinds, 0, 50)
+    """Of 50 problems more than 11 have a chance of .1 % at 10 %."""
+    evidence_rates = script("benchmarks/audits.py").evidence_rates
+    any_false, _, _ = evidence_rates(kinds, 0, 50)
     assert any_false * 50 <= binom.ppf(0.999, 50, evidence.FALSE)
-    _, false, power = judged(kinds, 3, 50)
+    _, false, power = evidence_rates(kinds, 3, 50)
     assert false <= evidence.FALSE and power >= 0.9

@@ -1,4 +1,4 @@
-"""Plant leaks of every kind, and none in clean data; print how often an audit suspects them.
+"""Plant leaks and effects, or none, and print how often an audit finds them.
 
 Clean data have strong signals (R² to .9), correlation, codes, skewed counts, labels and missing
 values, or are scikit-learn's own tables. Every leak is planted in data that are drawn so.
@@ -10,9 +10,13 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 from sklearn import datasets
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import train_test_split
+from xgboost import XGBClassifier, XGBRegressor
 
+from splitcredit.views.auditing import evidence
 from splitcredit.views.auditing.leaks import suspicions
+from splitcredit.views.auditing.subject import Subject
 
 
 def clean(rng, kind):
@@ -108,6 +112,7 @@ KINDS = [
     *("target encoding", "identifier", "number of the row", "order of the rows", "time"),
     *("rows on both sides", "groups by a column", "near twins"),
 ]
+MODELS = (RandomForestClassifier, RandomForestRegressor), (XGBClassifier, XGBRegressor)
 TABLES = ("iris", "wine", "breast_cancer", "digits", "diabetes")
 
 
@@ -118,8 +123,33 @@ def found(X, y, classes, seed, in_order=False):
     return suspicions(X, y, classes, X_test, y_test)
 
 
+def with_effects(i, n_signals):
+    """Draw features of some kinds, the first of which have effects with half of the variance."""
+    rng = np.random.default_rng([7, i])
+    n, p = int(rng.choice([150, 300])), int(rng.choice([5, 10, 20]))
+    X = rng.normal(size=(n, p))
+    X[:, n_signals:] += rng.choice([0, 1]) * rng.normal(size=(n, 1))  # correlated with each other
+    for j in rng.choice(p, p // 2, replace=False):
+        X[:, j] = X[:, j] > 0 if rng.random() < 0.5 else np.floor(np.exp(X[:, j]))
+    signal = (X[:, :n_signals] / X[:, :n_signals].std(axis=0)).sum(axis=1)
+    y = rng.normal(size=n) + (signal - signal.mean()) / max(signal.std(), 1e-9)
+    return X, y if i % 2 else (y > np.median(y)).astype(int)
+
+
+def evidence_rates(kinds, n_signals, count):
+    """Compute the shares of problems with a false feature, of false ones, and of effects found."""
+    rows = []
+    for i in range(count):
+        X, y = with_effects(i, n_signals)
+        model = kinds[i % 2](n_estimators=20, random_state=0, n_jobs=1).fit(X, y)
+        found = evidence.of_features(Subject(model, X, y, None, None, 0)).found
+        k, false = found[:n_signals].sum(), found[n_signals:].sum()
+        rows.append((false > 0, false / max(k + false, 1), k / max(n_signals, 1)))
+    return np.mean(rows, axis=0)
+
+
 def main(n_planted=20, n_clean=100):
-    """Print a line for each kind, and every suspicion in clean data."""
+    """Print the rates of leaks by kind, of suspicions in clean data, and of evidence."""
     for k, kind in enumerate(KINDS):
         count, names, outcomes = 0, Counter(), (2, 3) if kind in NO_CLASSES else (0, 2)
         for i in range(n_planted):
@@ -142,6 +172,11 @@ def main(n_planted=20, n_clean=100):
         for one in ours:
             print(f"    {name}: {one.sentence}", flush=True)
     print(f"clean: {len(tables)} tables, something suspected in {suspected}")
+    for kinds in MODELS:
+        any_false, _, _ = evidence_rates(kinds, 0, n_clean)
+        _, false, found_share = evidence_rates(kinds, 3, n_clean)
+        print(f"evidence, {kinds[0].__name__}: without effects any false {any_false:.0%}; with")
+        print(f"    three effects {false:.0%} false, {found_share:.0%} of the effects", flush=True)
 
 
 if __name__ == "__main__":
