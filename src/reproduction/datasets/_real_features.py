@@ -13,14 +13,14 @@ LISTED = {row["name"]: row for row in storage.read_rows(_tables.FOLDER / "trust"
 
 
 def names(of: str) -> list[str]:
-    """Names of the tables of a set, which is ``"study"`` or ``"test"``."""
+    """List the tables of a set, which is ``"study"`` or ``"test"``."""
     if not (found := [name for name, row in LISTED.items() if row["set"] == of]):
         raise ValueError(f"unknown set of tables {of!r}: expected study or test")
     return found
 
 
 def table(name: str) -> _tables.Table:
-    """One table of features, with its path; ValueError lists the tables."""
+    """Return one table of features, with its path; a ValueError lists the tables."""
     if name not in LISTED:
         raise ValueError(f"unknown table {name!r}: available are {', '.join(LISTED)}")
     row = LISTED[name]
@@ -28,5 +28,5 @@ def table(name: str) -> _tables.Table:
 
 
 def real_features(name: str) -> pd.DataFrame:
-    """All rows and features of one table, as float64; categories are integers."""
+    """Read all rows and features of one table, as float64; categories are integers."""
     return table(name).read().astype(float)

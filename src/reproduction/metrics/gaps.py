@@ -32,7 +32,7 @@ _EQUAL = 1e-12
 
 
 def exact_gaps(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
-    """PGI^2 of several rankings of the same prepared rows, with normal noise.
+    """Compute PGI^2 of several rankings of the same prepared rows, with normal noise.
 
     The same bytes as `splitcredit.faithfulness` gives, but a set that several rankings begin with,
     such as all features, is measured once. A ranking may be of more rows than `X`.

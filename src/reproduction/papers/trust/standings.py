@@ -52,7 +52,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def draw(table):
-    """Draw mean ranks by question and kind of model; a band joins those like the best."""
+    """Draw mean ranks by question and kind of model, and a band around the best measure."""
     from matplotlib import pyplot as plt
 
     kinds = sorted(table["kind"].unique())

@@ -1,7 +1,7 @@
-"""Copies of a model, fitted anew beside permuted copies of all features.
+"""Fit copies of a model beside permuted copies of all features.
 
-A permuted copy of a feature tells nothing, and has its values and its number of them. What a
-measure says of it, in many fits, is what it would say of the feature if that told nothing, too.
+A permuted copy has the values of its feature, and no relation to the outcome. So its importances in
+many fits show how large the importance of the feature would be by chance.
 """
 
 from __future__ import annotations

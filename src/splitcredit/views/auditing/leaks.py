@@ -33,7 +33,7 @@ ROWS = 2_000
 # Honest features reach an area under the ROC curve of .97 (sizes of nuclei, for breast cancer) and
 # an R^2 of .9: one is suspect if its 95 % interval lies above .975 (Gini .95), or .92. The best of
 # thousands of honest pairs reaches more; one that gives the outcome away tells nearly all of it.
-TELLS, PAIR_TELLS = {True: 0.95, False: 0.92}, {True: 0.97, False: 0.95}
+LIMITS, LIMITS_OF_PAIRS = {True: 0.95, False: 0.92}, {True: 0.97, False: 0.95}
 # A value is suspect if at most 1 % of its rows are exceptions to one outcome, and the bound of
 # their true share is below .15, and below .3 of the share in all rows: about 45 rows do. A set of
 # values is no smooth signal, whose tails have one outcome, if their ranks tell little: below .3.
@@ -190,11 +190,11 @@ def _contrasts(columns, outcome, test, of_test) -> Iterator[Suspicion]:
             yield Suspicion("target encoding", (columns[j].name,), n, n, off / 2, text)
 
 
-def told(values, outcome, rng, limit) -> tuple[float, str] | None:
-    """Say how far one column tells the outcome out of fold, in words, if its interval is above.
+def suspicious_score(values, outcome, rng, limit) -> tuple[float, str] | None:
+    """Score how well one column predicts the outcome; None unless the interval is above a limit.
 
-    The Gini coefficient, or R^2, of the best of three models: a tree of 16 leaves, a full tree,
-    which learns codes, and a line.
+    The Gini coefficient, or R^2, on rows left out in five folds, of the best of three models: a
+    tree of 16 leaves, a full tree, which learns codes, and a line. Beside it stands its text.
     """
     filled, table = np.nan_to_num(values, nan=np.nanmin(values) - 1)[:, None], outcome.table
     folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
@@ -217,7 +217,7 @@ def _alone(columns, outcome, rng) -> Iterator[Suspicion]:
     for column in columns:
         if len(np.unique(column.values[np.isfinite(column.values)])) < 2:
             continue
-        if found := told(column.values, outcome, rng, TELLS):
+        if found := suspicious_score(column.values, outcome, rng, LIMITS):
             text, n = say("alone", name=column.name, how=found[1]), len(column.values)
             yield Suspicion("one feature", (column.name,), n, n, found[0], text)
 
@@ -237,7 +237,10 @@ def _pairs(columns, outcome, rng) -> Iterator[Suspicion]:
             text = f"{names[0]} {how} {names[1]}{rest[1:]}"
             yield one._replace(kind="pair", features=names, sentence=text)
     for _, form, names, values in sorted(_made(columns, outcome), key=lambda m: -m[0])[:10]:
-        if taken.isdisjoint(names) and (found := told(values, outcome, rng, PAIR_TELLS)):
+        found = None
+        if taken.isdisjoint(names):
+            found = suspicious_score(values, outcome, rng, LIMITS_OF_PAIRS)
+        if found:
             taken |= set(names)
             text = say("pair", form=form.format(*names), how=found[1])
             yield Suspicion("pair", names, n, n, found[0], text)
