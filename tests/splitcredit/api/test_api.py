@@ -34,6 +34,7 @@ from splitcredit.prediction_gap import (
     randomizing,
     sampling,
 )
+from splitcredit.prediction_gap.greedy import greedy_ranking
 from splitcredit.prediction_gap.rankings import Rankings, of_attribution, top_k_mask
 from splitcredit.results import progress_bar
 
@@ -772,11 +773,11 @@ def test_nothing_of_features_times_features_is_made(arithmetic):
     forest = replace(small, feature=feature, feature_names=[f"x{j}" for j in range(20_000)])
     many[:, columns], of_two = X[:2], {"scale": 0.5, "arithmetic": arithmetic, "top": 2}
     tracemalloc.start()
-    ranked, default = sc.rank(forest, many, **of_two), sc.rank(forest, many, scale=0.5)
+    ranked, default = greedy_ranking(forest, many, **of_two), sc.rank(forest, many, scale=0.5)
     pgi2 = sc.faithfulness(forest, many, np.arange(20_000), scale=0.5)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    expected = sc.rank(small, X[:2], **of_two)
+    expected = greedy_ranking(small, X[:2], **of_two)
     assert (ranked.rankings == columns[expected.rankings]).all() and default.gaps.shape == (2, 10)
     assert (ranked.gaps == expected.gaps).all()
     by_count = sc.faithfulness(small, X[:2], range(3), "pgi2_curve", scale=0.5)
