@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib.resources import files
 from typing import Any
 
 from splitcredit import measures
@@ -150,7 +153,12 @@ class MethodTable(tuple):
             for row in rows
         ]
         used = {need for method in self for need in method.needs}
-        return "\n".join([*lines, "", *(f"{n}: {NEEDS[n]}" for n in NEEDS if n in used)])
+        answers = defaultdict(list)
+        for row in choices():
+            kind = "" if row["kind"] == "any" else f" ({row['kind']})"
+            answers[row["meaning"]].append(row["answer"] + kind)
+        lines += ["", *(f"{n}: {NEEDS[n]}" for n in NEEDS if n in used), "", "To learn"]
+        return "\n".join([*lines, *(f"  {what}: {'; '.join(of)}" for what, of in answers.items())])
 
     def to_frame(self):
         """Convert to a DataFrame: name, functions, needs, summary; why_not if given a model."""
@@ -162,6 +170,12 @@ class MethodTable(tuple):
         if self.why_not is None:
             return frame
         return frame.assign(why_not=[why or "" for why in self.why_not.values()])
+
+
+def choices() -> list[dict[str, str]]:
+    """Read which method answers which question, or what else does, by the kind of a model."""
+    text = files("splitcredit.measures").joinpath("choices.csv").read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))
 
 
 def methods(model: object = None) -> MethodTable:

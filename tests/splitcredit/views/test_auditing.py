@@ -113,10 +113,10 @@ def test_what_is_printed_runs_and_is_not_printed_without_the_rows_that_it_is_for
 
 
 def test_every_choice_is_a_method_and_has_a_meaning():
-    for question, kind, method in texts.CHOICES.to_numpy():
-        assert question in ("evidence", *sections.QUESTIONS)
+    for _, meaning, kind, answer in texts.CHOICES.to_numpy():
         assert kind in ("bagged", "averaged", "boosted", "any")
-        assert method in sections.NO_METHOD or _methods.look_up(method, "importance")
+        assert " " in answer or _methods.look_up(answer, "importance")
+        assert f"  {meaning}: " in repr(splitcredit.methods())
     assert set(texts.WORDS) == set(MEASURES)
 
 

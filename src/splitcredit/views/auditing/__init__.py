@@ -8,7 +8,6 @@ The name is not that of the function, so that ``splitcredit.audit`` is the funct
 - `evidence` fits the model anew beside permuted copies of its features.
 - `sections` puts what was found into sentences, with a verdict; `result` puts them together.
 - `texts` has titles and words, `plots` and `page` draw and write.
-- ``choices.csv`` says which method answers which question.
 """
 
 from splitcredit.views.auditing.comparison import Comparison, compare

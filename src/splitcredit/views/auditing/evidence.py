@@ -85,11 +85,11 @@ def compared_with_noise(own, noise) -> tuple[np.ndarray, np.ndarray]:
 
 
 def chosen(question, subject) -> str:
-    """Return the method that the table of choices has for a question and this kind of model."""
+    """Return the answer that the table of choices has for a question and this kind of model."""
     kind = "bagged" if not subject.why_not_bagged else "averaged" if subject.is_averaged else (
         "boosted")  # fmt: skip
     lines = CHOICES[(CHOICES["question"] == question) & CHOICES["kind"].isin([kind, "any"])]
-    return lines["method"].iloc[0]
+    return lines["answer"].iloc[0]
 
 
 def why_not_fitted(subject) -> str:

@@ -18,7 +18,7 @@ from splitcredit.views.auditing import evidence as copies
 from splitcredit.views.auditing.columns import ranks_of
 from splitcredit.views.auditing.leaks import FEWEST, MINOR, suspicions
 from splitcredit.views.auditing.subject import JUDGED, Z, error_of, has_variance, score
-from splitcredit.views.auditing.texts import TEXTS, WORDS, listed, percent, say, span
+from splitcredit.views.auditing.texts import CHOICES, TEXTS, WORDS, listed, percent, say, span
 
 # Weights of findings: those that forbid to use importances, that change how they are read, and
 # that say how they may be used.
@@ -30,15 +30,6 @@ SHOWN = 5
 # What the model loses from training rows to new ones, from which on it is said first; and the
 # share of a class that is small.
 OVERFIT, RARE = 0.1, 0.05
-# What the questions of `texts.CHOICES` mean.
-QUESTIONS = {
-    "association": "which features go with the outcome at all",
-    "conditional": "which features tell the outcome beyond all others",
-    "reliance": "what the predictions depend on",
-    "refit": "what a new fit would lose without a feature",
-}
-# Answers to a question that are no method; each has a sentence.
-NO_METHOD = ("no_measure", "univariate", "leave_out")
 
 
 class Section(NamedTuple):
@@ -218,9 +209,11 @@ def use(subject, comparison, beats) -> Section:
     if beats is False:
         return _section("use", 0, say("use_none"))
     rows, texts, names = [], [], comparison.feature_names
-    for question, meaning in QUESTIONS.items():
+    for question, meaning in dict(CHOICES[["question", "meaning"]].to_numpy()).items():
+        if question == "evidence":
+            continue
         method = copies.chosen(question, subject)
-        call, why = ("", say(method)) if method in NO_METHOD else _call(method, subject)
+        call, why = _call(method, subject) if method.isidentifier() else ("", method)
         if method in comparison.not_applicable:
             reason = comparison.not_applicable[method]
             call, why = "", say("not_applicable", name=WORDS.get(method, method), why=reason)

@@ -8,6 +8,8 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
+from splitcredit.measures import _methods
+
 FOLDER = files("splitcredit.views.auditing")
 
 
@@ -20,7 +22,7 @@ TEXTS = _table("texts.csv", "key")
 # Sentences of suspicions, and what pages call the measures.
 SENTENCES, WORDS = _table("sentences.csv", "key")["text"], dict(_table("words.csv").to_numpy())
 # Which method answers a question, by the kind of a model; one line for each, or for any kind.
-CHOICES = _table("choices.csv")
+CHOICES = pd.DataFrame(_methods.choices())
 
 
 def say(key, **filled) -> str:
