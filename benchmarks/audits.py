@@ -74,6 +74,8 @@ def columns_of(kind, y, is_class, rng):
         "pair, equality": [code, np.where(one, code, (code + rng.integers(1, 40)) % 40)],
         "a value with one outcome": [np.where(some, money, 0.0)],
         "a category with one outcome": [np.where(some, "closed", rng.choice(["new", "open"], n))],
+        "a word with one outcome": [names.map(str) + np.where(one, " died", " left")],
+        "decimals with one outcome": [np.where(some, money.round(1), money + 0.001)],
         "missing values": [np.where(rng.random(n) < np.where(one, 0.8, 0.1), np.nan, money)],
         "target encoding": [outcome.groupby(by_label).transform("mean")],
         "identifier": [[names, names.map("C{:06d}".format), rng.choice(20 * n, n, False)][n % 3]],
@@ -105,10 +107,10 @@ def planted(kind, outcome, rng):
 
 
 # Kinds of leaks, and the outcomes (see `clean`) that they are planted for.
-NO_CLASSES = ("a value with one outcome", "a category with one outcome", "pair, equality")
+SETS = "a value", "a category", "a word", "decimals"
+NO_CLASSES = ("pair, equality", *(f"{what} with one outcome" for what in SETS))
 KINDS = [
-    *("one feature", "one code", "pair, difference", "pair, ratio", "pair, equality"),
-    *("a value with one outcome", "a category with one outcome", "missing values"),
+    *("one feature", "one code", "pair, difference", "pair, ratio", *NO_CLASSES, "missing values"),
     *("target encoding", "identifier", "number of the row", "order of the rows", "time"),
     *("rows on both sides", "groups by a column", "near twins"),
 ]

@@ -30,7 +30,7 @@ PLANTED = {
         "the difference of k and m tells the outcome with an area under the ROC curve of 1.000",
     ),
     "ratio": (
-        {"k": MONEY, "m": MONEY * np.where(Y, 2.0, 1.5)},
+        {"k": MONEY, "m": (MONEY * np.where(Y, 2.0, 1.5)).round(2)},
         Y,
         "the ratio of k and m tells the outcome",
     ),
@@ -51,6 +51,12 @@ PLANTED = {
         Y,
         "values in",
     ),
+    "word": (
+        {"k": (CODE * 50 + MEMBER).astype(str).astype(object) + np.where(Y, " died", " left")},
+        Y,
+        "k contains 'died' in",
+    ),
+    "decimals": ({"k": np.where(Y, MONEY.round(), MONEY + 0.005)}, Y, "decimals in"),
     "missing": (
         {"k": np.where(Y & (CODE < 25), np.nan, MONEY)},
         Y,
@@ -108,6 +114,9 @@ def test_rows_and_near_rows_on_both_sides_of_a_split_are_counted():
     near = test + 1e-4 * DRAWN.normal(size=test.shape)
     one, *others = suspicions(HONEST[:300], Y[:300], ("no", "yes"), near, y_test)
     assert one.kind == "groups" and 25 < one.rows < 35 and "a near twin in X" in one.sentence
+    rare = np.sort(CODE < 6).astype(int)  # sorted, and in no row of X
+    found = suspicions(HONEST[:300], rare[:300], ("no", "yes"), HONEST[300:], rare[300:])
+    assert not rare[:300].any() and [one.kind for one in found] == ["rows"]
     # A feature that was made from the outcomes of X says less in X_test.
     leave_out = [
         (Y[:300][MEMBER[:300] == m].sum() - y) for m, y in zip(MEMBER, Y[:300], strict=False)
@@ -121,9 +130,11 @@ def test_rows_and_near_rows_on_both_sides_of_a_split_are_counted():
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_diabetes])
 def test_nothing_is_suspected_of_honest_tables(load):
     X, y = load(return_X_y=True, as_frame=True)
+    classes = tuple(map(str, np.unique(y))) if load is not load_diabetes else ()
+    in_order = suspicions(X, y.to_numpy(), classes)  # by class: no reason to suspect a feature
+    assert {one.kind for one in in_order} <= {"rows"}
     order = np.random.default_rng(0).permutation(len(y))
     X, y = X.iloc[order], y.to_numpy()[order]
-    classes = tuple(map(str, np.unique(y))) if load is not load_diabetes else ()
     cut = len(y) * 3 // 4
     assert suspicions(X[:cut], y[:cut], classes, X[cut:], y[cut:]) == []
 

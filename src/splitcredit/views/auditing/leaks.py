@@ -6,6 +6,8 @@ chance that is divided by the number of candidates (Bonferroni).
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -33,7 +35,9 @@ ROWS = 2_000
 # Honest features reach an area under the ROC curve of .97 (sizes of nuclei, for breast cancer) and
 # an R^2 of .9: one is suspect if its 95 % interval lies above .975 (Gini .95), or .92. The best of
 # thousands of honest pairs reaches more; one that gives the outcome away tells nearly all of it.
+# Honest features of two or three values reach less: a vote that tells a party has .96.
 LIMITS, LIMITS_OF_PAIRS = {True: 0.95, False: 0.92}, {True: 0.97, False: 0.95}
+LIMIT_OF_FEW, FEW = 0.92, 3
 # A value is suspect if at most 1 % of its rows are exceptions to one outcome, and the bound of
 # their true share is below .15, and below .3 of the share in all rows: about 45 rows do. A set of
 # values is no smooth signal, whose tails have one outcome, if their ranks tell little: below .3.
@@ -52,6 +56,7 @@ FORMS = {
     "the ratio of {} and {}": lambda a, b: np.divide(a, b, out=np.zeros_like(a), where=b != 0),
     "the sum of {} and {}": np.add,
     "the product of {} and {}": np.multiply,
+    "the equality of {} and {}": lambda a, b: (a == b) * 1.0,
 }
 
 
@@ -64,14 +69,16 @@ def suspicions(X, y, classes=(), X_test=None, y_test=None, seed=0) -> list[Suspi
     rng = np.random.default_rng([seed, 60])
     columns, *tests = columns_of([X] if X_test is None else [X, X_test])
     test, outcome = tests[0] if tests else None, Outcome(np.asarray(y), tuple(classes))
+    whole = outcome
     found = [*_values(columns, outcome), *_missing(columns, outcome), *_means(columns, outcome)]
     if test:
         of_test = Outcome(np.asarray(y_test), tuple(classes))
         found += _contrasts(columns, outcome, test, of_test)
         both = zip(columns, test, strict=True)
-        whole = [one._replace(values=np.append(one.values, other.values)) for one, other in both]
-        found += _means(whole, outcome._replace(codes=np.append(outcome.codes, of_test.codes)))
-    found += leaks_of_rows.found(columns, outcome, test, rng)
+        all_rows = [one._replace(values=np.append(one.values, other.values)) for one, other in both]
+        whole = outcome._replace(codes=np.append(outcome.codes, of_test.codes))
+        found += _means(all_rows, whole)
+    found += leaks_of_rows.found(columns, outcome, test, whole, rng)
     rows = drawn(rng, len(X), ROWS)
     few, outcome = [c._replace(values=c.values[rows]) for c in columns], outcome.at(rows)
     for kind in (_alone, _pairs):
@@ -93,34 +100,53 @@ def _values(columns, outcome) -> list[Suspicion]:
     for column in columns:
         values, member, count = np.unique(column.values, return_inverse=True, return_counts=True)
         with_kind = np.stack([np.bincount(member, w, len(values)) for w in is_kind.T], axis=1)
-        is_of = [(v, "is", count[v], with_kind[v]) for v in np.flatnonzero(count >= FEWEST)]
-        top = count.argmax()
-        if len(values) > 2 and count[top] >= FEWEST:
-            how = "is above" if top == 0 and column.labels is None else "is not"
-            is_of.append((top, how, n_rows - count[top], is_kind.sum(axis=0) - with_kind[top]))
-        of_column = [(column, values[v], *rest) for v, *rest in is_of]
+        sets = [(how, count[of].sum(), with_kind[of].sum(axis=0))
+                for how, of in _sets_of(column, values, count)]  # fmt: skip
         if column.labels or np.abs(gini(ranks_of(column.values[:, None]), outcome)).max() < SMOOTH:
-            of_column += [(column, k, "is one of", *rest) for k, *rest in _sets(member, is_kind)]
-        candidates += [one for one in of_column if FEWEST <= one[3] < n_rows]
+            sets += _pure_sets(member, is_kind)
+        candidates += [(column.name, *one) for one in sets if FEWEST <= one[1] < n_rows]
     best: dict[str, Suspicion] = {}
-    for column, value, how, n, with_kind in candidates:
+    for name, how, n, with_kind in candidates:
         k = with_kind.argmax()
         hits = with_kind[k]
         low = beta.ppf(0.05 / max(len(candidates), 20), hits, n - hits + 1)
         if hits < PURE * n or 1 - low > min(EXCEPTIONS, OF_OTHERS * (1 - base[k])):
             continue
-        word = f"{value} values" if how == "is one of" else column.word(value)
-        words = {"name": column.name, "how": f"{how} {word}", "n": n}
+        words = {"name": name, "how": how, "n": n}
         words |= {"outcome": outcome.word(kinds[often[k]]), "hits": f"{hits:.0f}"}
         text = say("value", **words | ({"hits": "all"} if hits == n else {}))
         # The share of the rows without this outcome that would be expected among these.
         strength = min(n * (1 - base[k]) / n_rows / min(base[k], 1 - base[k]), 1.0)
-        one = Suspicion("value", (column.name,), int(n), n_rows, strength, text)
-        best[column.name] = max(best.get(column.name, one), one, key=lambda s: s.strength)
+        one = Suspicion("value", (name,), int(n), n_rows, strength, text)
+        best[name] = max(best.get(name, one), one, key=lambda s: s.strength)
     return list(best.values())
 
 
-def _sets(member, is_kind):
+def _sets_of(column, values, count):
+    """Yield sets of the sorted values of a column in words, and as places.
+
+    They are one value, all others, values with few or many decimals, and texts with a word.
+    """
+    for v in np.flatnonzero(count >= FEWEST):
+        yield f"is {column.word(values[v])}", [v]
+    top = count.argmax()
+    if len(values) > 2 and count[top] >= FEWEST:
+        how = "is above" if top == 0 and column.labels is None else "is not"
+        yield f"{how} {column.word(values[top])}", np.arange(len(values)) != top
+    if column.labels is None:
+        for k in range(3):
+            is_short = values == np.round(values, k)
+            yield f"has at most {k} decimals", is_short
+            yield f"has more than {k} decimals", ~is_short & np.isfinite(values)
+        return
+    words = defaultdict(list)
+    for v in np.flatnonzero(np.isfinite(values)):
+        for word in set(re.findall(r"\w+", column.labels[int(values[v])].lower())):
+            words[word].append(v)
+    yield from ((f"contains {word!r}", of) for word, of in words.items() if len(of) > 1)
+
+
+def _pure_sets(member, is_kind):
     """Yield sets of values that have one outcome in half of the rows: what the other half says."""
     halves = np.arange(len(member)) % 2 == np.arange(2)[:, None]
     counts = [np.bincount(member[half], minlength=member.max() + 1) for half in halves]
@@ -130,7 +156,7 @@ def _sets(member, is_kind):
         n, with_kind = counts[1][pure[0]].sum() + counts[0][pure[1]].sum(), np.zeros(len(is_kind.T))
         with_kind[k] = hits[1][pure[0]].sum() + hits[0][pure[1]].sum()
         if (pure[0] | pure[1]).sum() > 1:
-            yield (pure[0] | pure[1]).sum(), n, with_kind
+            yield f"is one of {(pure[0] | pure[1]).sum()} values", n, with_kind
 
 
 def _missing(columns, outcome) -> Iterator[Suspicion]:
@@ -193,20 +219,24 @@ def _contrasts(columns, outcome, test, of_test) -> Iterator[Suspicion]:
 def suspicious_score(values, outcome, rng, limit) -> tuple[float, str] | None:
     """Score how well one column predicts the outcome; None unless the interval is above a limit.
 
-    The Gini coefficient, or R^2, on rows left out in five folds, of the best of three models: a
-    tree of 16 leaves, a full tree, which learns codes, and a line. Beside it stands its text.
+    The Gini coefficient, or R^2, of the best of the column itself and three models on rows left
+    out in five folds: a tree of 16 leaves, a full tree, which learns codes, and a line. Beside it
+    stands its text.
     """
     filled, table = np.nan_to_num(values, nan=np.nanmin(values) - 1)[:, None], outcome.table
     folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
     small = DecisionTreeRegressor(max_leaf_nodes=16, min_samples_leaf=5, random_state=0)
+    models = small, DecisionTreeRegressor(random_state=0), LinearRegression()
+    tried = [cross_val_predict(one, filled, table, cv=folds).reshape(table.shape) for one in models]
     of_classes, found = bool(outcome.classes), []
-    for one in (small, DecisionTreeRegressor(random_state=0), LinearRegression()):
-        scores = cross_val_predict(one, filled, table, cv=folds).reshape(len(table), -1)
+    for scores in (filled * np.sign(gini(ranks_of(filled), outcome)), *tried):
         scores = scores[:, 1:] if scores.shape[1] == 2 else scores
         found.append((score(scores, outcome.codes, of_classes), scores))
     value, scores = max(found, key=lambda both: both[0])
+    limit = limit | {True: LIMIT_OF_FEW} if len(np.unique(values)) <= FEW else limit
     least = (1 + limit[True]) / 2 if of_classes else limit[False]
-    if value < least or value - Z * error_of(scores, outcome.codes, of_classes) < least:
+    of_codes = outcome.codes, of_classes  # a score is NaN if there is one outcome only
+    if not (value >= least and value - Z * error_of(scores, *of_codes) >= least):
         return None
     words = say("area" if of_classes else "r2").format(value)
     return (2 * value - 1 if of_classes else value), words

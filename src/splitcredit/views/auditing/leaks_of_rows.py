@@ -34,10 +34,13 @@ TWINS, TIED = ((CHANCE / 10, 0.02, 5), (0.01, 0.05, 10)), 0.02
 _NAMES = r"(?:^|[_\W])(?:id|ids|uuid|guid|key|index|rownum)(?:$|[_\W])"
 
 
-def found(columns, outcome, test, rng) -> list[Suspicion]:
-    """Look for all kinds of this module; `test` has the columns of a test, or is None."""
+def found(columns, outcome, test, whole, rng) -> list[Suspicion]:
+    """Look for all kinds of this module; `test` has the columns of a test, or is None.
+
+    `whole` is the outcome of the rows, and of the test after them.
+    """
     repeated = list(_repeated(columns, test)) or list(_twins(columns, test, rng))
-    names, orders = _identifiers(columns), _orders(columns, outcome, test)
+    names, orders = _identifiers(columns), _orders(columns, outcome, test, whole)
     return [*names, *orders, *repeated, *_groups(columns, outcome, test)]
 
 
@@ -78,9 +81,9 @@ def _are_names(column, values):
     return bool(is_wide and kstest(whole / whole[-1], "uniform").pvalue > 0.01)
 
 
-def _orders(columns, outcome, test) -> Iterator[Suspicion]:
+def _orders(columns, outcome, test, whole) -> Iterator[Suspicion]:
     """Find an outcome that goes with the order of the rows, or with a time."""
-    places = Column("the order of the rows", np.arange(len(outcome.codes), dtype=float))
+    places = Column("the order of the rows", np.arange(len(whole.codes), dtype=float))
     later_columns = [None, *(test or [None] * len(columns))]
     for column, later in zip([places, *columns], later_columns, strict=True):
         known = np.flatnonzero(np.isfinite(column.values))
@@ -88,7 +91,7 @@ def _orders(columns, outcome, test) -> Iterator[Suspicion]:
         if n < 2 * FEWEST or not (is_place or column.is_time):
             continue
         order = known[np.argsort(column.values[known], kind="stable")]
-        ordered = outcome.at(order)
+        ordered = (whole if is_place else outcome).at(order)
         trends = np.abs(gini(ranks_of(column.values[order][:, None]), ordered)[0])
         agree, trend = _agreement(ordered.centered()).mean(), trends.max()
         least, rise = (AGREE, TREND) if is_place else (OF_TIME, OF_TIME)
@@ -167,16 +170,17 @@ def _twins(columns, test, rng) -> Iterator[Suspicion]:
 def _groups(columns, outcome, test) -> Iterator[Suspicion]:
     """Find columns that name groups of rows, by like outcomes or by other columns that agree."""
     alike: dict[bytes, list] = {}  # columns that part the rows in the same way
+    table, variance = outcome.centered(), max((outcome.centered() ** 2).sum(axis=1).mean(), 1e-300)
     for j, column in enumerate(columns):
-        values, member = np.unique(column.values, return_inverse=True)
-        if 10 <= len(values) <= len(member) / 2:
-            alike.setdefault(pd.factorize(member)[0].tobytes(), []).append((column.name, member))
-        order = np.argsort(member, kind="stable")
-        same = np.diff(member[order]) == 0
-        if not 10 <= len(values) <= len(member) / 2 or min(same.sum(), (~same).sum()) < 10:
+        values, member, count = np.unique(column.values, return_inverse=True, return_counts=True)
+        if not 10 <= len(values) <= len(member) / 2:
             continue
-        agree = _agreement(outcome.at(order).centered())
-        inside, across = agree[same].mean(), agree[~same].mean()
+        alike.setdefault(pd.factorize(member)[0].tobytes(), []).append((column.name, member))
+        # Products of the outcomes of two rows: of one group, by its rows, and of the next ones.
+        means = np.stack([np.bincount(member, own) / count for own in table.T], axis=1)
+        pairs = count @ (means**2).sum(axis=1) - ((table**2).sum(axis=1) / count[member]).sum()
+        inside = pairs / (len(member) - len(values)) / variance
+        across = (means[1:] * means[:-1]).sum(axis=1).mean() / variance
         if inside > OF_GROUP and across < inside / 2:
             k = n = len(member)
             text = say("like", name=column.name, k=len(values))
