@@ -40,25 +40,6 @@ def test_prediction_equals_the_twin(name):
     assert twins.largest_error(forest.predict(X), twins.predict(forest, X)) <= twins.ROUNDING
 
 
-@pytest.mark.parametrize(
-    ("x", "threshold", "x_dtype", "strict", "left"),
-    [
-        (0.5, 0.5, "float64", False, True),
-        (0.5, 0.5, "float64", True, False),
-        (np.nextafter(0.5, 0), 0.5, "float64", True, True),
-        (np.nextafter(0.5, 1), 0.5, "float64", False, False),
-        # As float32 both are 0.5.
-        (np.nextafter(0.5, 0), 0.5, "float32", True, False),
-        (np.nextafter(0.5, 1), 0.5, "float32", False, True),
-        # 0.1 and 0.3 become larger as float32, 0.7 becomes smaller; the threshold stays.
-        *((x, x, "float32", strict, x == 0.7) for x in (0.1, 0.3, 0.7) for strict in (True, False)),
-    ],
-)
-def test_a_row_on_the_threshold_goes_the_documented_way(x, threshold, x_dtype, strict, left):
-    forest = stump(threshold, x_dtype=x_dtype, strict=strict)
-    assert forest.predict([[9.0, x, 9.0]])[0, 0] == (0.75 if left else 0.0)
-
-
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("threshold", [np.inf, -np.inf])
 def test_an_infinite_threshold_parts_NaN_from_numbers(threshold, strict):
