@@ -28,17 +28,6 @@ def drawn(n=200, p=3, seed=0):
     return rng.normal(size=(n, p)), rng
 
 
-def test_without_missing_values_in_training_NaN_counts_as_0():
-    X, rng = drawn()
-    booster = train({}, X, X[:, 0] - X[:, 1], rounds=20)
-    forest = to_forest(booster)
-    inner = forest.feature >= 0
-    assert set(forest.missing_left[inner]) == {False, True}
-    X[rng.random(X.shape) < 0.5] = np.nan
-    assert conversion_error(booster, X) <= EXACT
-    np.testing.assert_array_equal(forest.predict(X), forest.predict(np.nan_to_num(X)))
-
-
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_a_multiclass_model_without_any_split_is_converted(rounds):
     """Several trees, and none has a split: the lists of splits are blanks."""
