@@ -84,29 +84,22 @@ def test_a_text_may_hold_trees_with_and_without_categories():
     assert counts[0] == "0" and "1" in counts and conversion_error(booster, X) <= EXACT
 
 
-def test_zeros_are_missing_beside_features_that_lack_nothing():
-    """LightGBM keeps no missing values for a feature of two values, one of which is 0."""
-    X, rng = drawn()
-    X[rng.random(X.shape) < 0.3] = 0.0
-    X[:, 1], X[:, 2] = rng.integers(0, 2, len(X)), rng.choice([-1.0, 0.0], len(X))
-    y = (X[:, 0] == 0) + X[:, 0] * (X[:, 1] + 2 * X[:, 2])
-    booster = train({"zero_as_missing": True, "num_leaves": 20}, X, y, rounds=20)
-    forest = to_forest(booster)
-    assert forest.missing_value == 0.0 and set(forest.feature) == {-1, 0, 1, 2}
-    numbers = [np.nan, 0.0, -0.0, TINY, -TINY, 1e-36, -1e-36, 1.0, -1.0, 0.5, -0.5]
-    Z = np.concatenate([X, rng.choice(numbers, (300, 3))])
-    assert conversion_error(booster, Z) <= EXACT
-
-
 @pytest.mark.parametrize("zero_as_missing", [False, True])
 def test_the_smallest_numbers_are_zero_up_to_the_one_that_is_a_threshold(zero_as_missing):
-    """At this threshold in single precision, and a step on either side."""
+    """At this threshold in single precision, and a step on either side.
+
+    LightGBM keeps no missing values for a feature of two values, one of which is 0.
+    """
     X, rng = drawn()
     X = np.round(X)
-    y = X @ [1, 2, 3] + (X == 0) @ [1, -2, 4]
+    X[:, 1], X[:, 2] = rng.integers(0, 2, len(X)), rng.choice([-1.0, 0.0], len(X))
+    y = X @ [1, 2, 3] + X[:, 0] * (X[:, 1] + 2 * X[:, 2]) + (X[:, 0] == 0)
     booster = train({"zero_as_missing": zero_as_missing, "num_leaves": 20}, X, y, rounds=20)
-    numbers = [np.nextafter(TINY, end) for end in (0.0, 1.0)] + [TINY, 0.0, 1.0]
-    Z = rng.choice(np.concatenate([numbers, np.negative(numbers)]), (300, 3))
+    forest = to_forest(booster)
+    assert forest.missing_value == (0.0 if zero_as_missing else None)
+    assert set(forest.feature) == {-1, 0, 1, 2}
+    numbers = [np.nextafter(TINY, end) for end in (0.0, 1.0)] + [TINY, 1e-36, 0.0, 0.5, 1.0]
+    Z = rng.choice([np.nan, *numbers, *np.negative(numbers)], (300, 3))
     assert conversion_error(booster, Z) <= EXACT
 
 
