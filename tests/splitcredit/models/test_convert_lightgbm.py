@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from test_forest import assert_equal_forests
 
-from forests import boosted, conversion_error
+from forests import conversion_error
 from splitcredit import to_forest
 from splitcredit.models.formats.lightgbm import _pieces
 
@@ -54,13 +54,6 @@ def test_the_rounds_are_those_that_predict_uses():
     assert 0 < booster.best_iteration < booster.current_iteration()
     assert to_forest(booster).n_trees == booster.best_iteration
     assert conversion_error(booster, X) <= EXACT
-
-
-def test_wrapper_and_Booster_give_the_same_forest():
-    model, _, _ = boosted("lightgbm, binary, cancer")
-    assert_equal_forests(to_forest(model), to_forest(model.booster_))
-    restored = lightgbm.Booster(model_str=model.booster_.model_to_string())
-    assert_equal_forests(to_forest(restored), to_forest(model.booster_))
 
 
 def test_a_text_in_pieces_gives_the_same_forest_as_a_file(tmp_path):
