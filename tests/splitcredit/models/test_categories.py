@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import xgboost
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from test_convert_boosting import own_attributions
 
 import splitcredit
 import twins
@@ -247,13 +248,7 @@ def test_scores_and_attributions_are_those_of_the_library(name):
         assert twins.largest_error(forest.predict(rows_of), score) <= tolerance(model)
     if name.startswith("histogram"):
         return
-    if name.startswith("xgboost"):
-        rows_of = xgboost.DMatrix(frame[:40], enable_categorical=True)
-        theirs = model.get_booster().predict(rows_of, pred_contribs=True)
-    else:
-        theirs = model.booster_.predict(frame[:40], pred_contrib=True)
-    theirs = theirs.reshape(40, score.shape[1], -1).transpose(0, 2, 1)[:, :-1]
-    ours = explain(model, frame[:40]).values
+    ours, theirs = explain(model, frame[:40]).values, own_attributions(model, frame[:40])[:, :-1]
     assert twins.largest_error(ours, theirs) <= tolerance(model, twins.UNWINDING)
 
 

@@ -129,7 +129,7 @@ def own_attributions(model, X, approximate=False):
     """What the library itself attributes, (n_rows, n_features + 1, n_outputs)."""
     if hasattr(model, "get_booster"):
         options = {"pred_contribs": True, "approx_contribs": approximate}
-        theirs = model.get_booster().predict(DMatrix(X), **options)
+        theirs = model.get_booster().predict(DMatrix(X, enable_categorical=True), **options)
     else:
         theirs = model.booster_.predict(X, pred_contrib=True)
         if model.boosting_type == "rf":  # it adds up here the trees of which it predicts means
