@@ -441,7 +441,7 @@ def _stored(entry):
     return Stored(files, rows, raw, explained, contributions)
 
 
-# Library, release and task -> the model; made by the scripts beside the files with each release.
+# Library, release and task -> the model; made by make_models.py beside the files, by each release.
 _MODELS = Path(__file__).parent / "models"
 STORED = {
     f"{path.relative_to(_MODELS).with_suffix('')}, {task}": _stored(entry)
