@@ -354,10 +354,6 @@ _BOOSTED = {
         GradientBoostingRegressor(n_estimators=8, loss="absolute_error", subsample=0.7),
         "diabetes",
     ),
-    "gradient boosting, from zero": (
-        GradientBoostingRegressor(n_estimators=8, init="zero"),
-        "made values",
-    ),
     "gradient boosting, binary, cancer": (
         GradientBoostingClassifier(n_estimators=8),
         "breast_cancer",
