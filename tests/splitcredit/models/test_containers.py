@@ -25,13 +25,12 @@ def drawn(n=200):
 def with_margin(n_classes=1, quantized=False):
     """A Booster, and a matrix of rows with a base margin each."""
     X, y, margin = drawn()
+    options = OPTIONS
+    if n_classes == 3:
+        y, margin = np.digitize(y, [-0.5, 0.5]), np.column_stack([margin, -margin, 0 * margin])
+        options = {**OPTIONS, "objective": "multi:softprob", "num_class": 3}
     kind = xgboost.QuantileDMatrix if quantized else xgboost.DMatrix
-    if n_classes == 1:
-        rows = kind(X, y, base_margin=margin)
-        return xgboost.train(OPTIONS, rows, 9), rows
-    margin = np.column_stack([margin, -margin, 0 * margin])
-    rows = kind(X, np.digitize(y, [-0.5, 0.5]), base_margin=margin)
-    options = {**OPTIONS, "objective": "multi:softprob", "num_class": 3}
+    rows = kind(X, y, base_margin=margin)
     return xgboost.train(options, rows, 9), rows
 
 
