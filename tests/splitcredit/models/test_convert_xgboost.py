@@ -116,35 +116,31 @@ def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
     assert max(conversion_error(one, X) for one in (model, booster)) <= FLOAT32
 
 
-NAMES = ["trees for each", "vectors", "vectors, one tree", "vectors of classes", "quantiles"]
+VECTORS = {"multi_strategy": "multi_output_tree"}
+SEVERAL_OUTPUTS = {
+    "trees for each": {},
+    "classes for each": {"objective": "binary:logistic"},
+    "vectors": VECTORS,
+    "vectors of classes": {**VECTORS, "objective": "multi:softprob", "num_class": 3},
+    "quantiles": {"objective": "reg:quantileerror", "quantile_alpha": [0.2, 0.7]},
+}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_several_targets(name):
+@pytest.mark.parametrize("rounds", [1, 3])
+@pytest.mark.parametrize("name", SEVERAL_OUTPUTS)
+def test_several_outputs(name, rounds):
     X, rng = drawn()
-    y, parameters = X[:, :2] + X[:, 2:], {"tree_method": "hist"}
-    if name.startswith("vectors"):
-        parameters["multi_strategy"] = "multi_output_tree"
-    if name == "vectors of classes":
-        y = rng.integers(0, 3, len(X))
-        parameters |= {"objective": "multi:softprob", "num_class": 3}
-    if name == "quantiles":
-        y = y[:, 0]
-        parameters |= {"objective": "reg:quantileerror", "quantile_alpha": [0.2, 0.7]}
-    booster = train(parameters, X, y, rounds=1 if "one tree" in name else 3)
+    pairs = X[:, :2] + X[:, 2:]
+    targets = {"classes for each": pairs > 0, "quantiles": pairs[:, 0]}
+    targets["vectors of classes"] = rng.integers(0, 3, len(X))
+    parameters = {"tree_method": "hist", **SEVERAL_OUTPUTS[name]}
+    booster = train(parameters, X, targets.get(name, pairs), rounds)
     forest = to_forest(booster)
     assert conversion_error(booster, X) <= FLOAT32
-    assert forest.several_targets == ("classes" not in name)
+    assert forest.several_targets == (name != "vectors of classes")
     assert name != "vectors" or forest.cover[0] == len(X)  # XGBoost adds the hessians of all up
-    classes = name == "vectors of classes"
-    assert forest.output_names == (("0", "1", "2") if classes else ("y0", "y1"))
-
-
-def test_a_classifier_of_several_targets_has_a_score_for_each():
-    X, _ = drawn()
-    model = xgboost.XGBClassifier(n_estimators=2, n_jobs=1).fit(X, (X[:, :2] > 0).astype(int))
-    assert to_forest(model).output_names == ("y0=1", "y1=1")
-    assert conversion_error(model, X) <= FLOAT32
+    names = {"classes for each": ("y0=1", "y1=1"), "vectors of classes": ("0", "1", "2")}
+    assert forest.output_names == names.get(name, ("y0", "y1"))
 
 
 @pytest.mark.parametrize("missing", [-1.0, 0.0, np.inf])
