@@ -574,7 +574,7 @@ def test_the_two_meanings_of_k_differ_between_1_and_p():
             assert np.abs(sklearn - louppe).max() > 5e-3
 
 
-def single_tree(kind, seed=0):
+def single_tree(kind, seed):
     """A distribution without equally good splits, so that K = p is one tree; and that tree."""
     X, y, weights = rows_of(random_joint(seed, shape=(2, 2, 2, 3)))
     cls = DecisionTreeRegressor if kind == "squared_error" else DecisionTreeClassifier

@@ -198,7 +198,7 @@ def test_the_signal_of_gene_modules_is_a_sum_and_one_product(signal, least, most
     assert least <= 1 - residual.var() / data.y.var() <= most
 
 
-def curves(values, labels, linkage="ward"):
+def curves(values, labels, linkage):
     """What the experiment collects: the same number for every repeat's R2 at 20 and area."""
     rows = [
         (repeat, variant, name, statistic, n_groups, outcome, value)
@@ -223,7 +223,7 @@ def figure4(frames):
     return papers.artefact("lundberg2017/figure4").compute({key: pd.concat(frames)})
 
 
-def judged(table, statement, mode=""):
+def judged(table, statement, mode):
     """Value, interval and verdict of the one finding, or of several that are the same."""
     findings = papers.artefact("lundberg2017/figure4").statements(table)
     findings = [f for f in findings if f["statement"] == statement and f["variant"].endswith(mode)]

@@ -29,18 +29,12 @@ from splitcredit.results.attribution import Importance
 SIGMAS = (0.3, 1.0)
 
 
-def drawn(n=70, d=4, seed=0):
+def drawn(d=4):
     """Rows on a grid, so that values meet thresholds, and a target with interactions."""
-    random = np.random.default_rng(seed)
-    X = random.integers(-4, 5, size=(n, d)) / 2
-    y = X[:, 0] * X[:, 1] + X[:, 1] + 0.3 * X[:, 2] + random.normal(size=n)
-    return Dataset(X, y, tuple(f"x{j}" for j in range(d)), n_training=n - 12)
-
-
-def ranked(forest, X, sigmas=SIGMAS):
-    shap = {"tree_shap": function_of("tree_shap")(forest, X, output="predicted")}
-    greedy = function_of("pg2_greedy")
-    return shap | {f"greedy_sigma{s}": greedy(forest, X, sigma=s) for s in sigmas}
+    random = np.random.default_rng(0)
+    X = random.integers(-4, 5, size=(70, d)) / 2
+    y = X[:, 0] * X[:, 1] + X[:, 1] + 0.3 * X[:, 2] + random.normal(size=70)
+    return Dataset(X, y, tuple(f"x{j}" for j in range(d)), n_training=58)
 
 
 @cache
@@ -48,7 +42,9 @@ def case(model=None, d=4):
     """Forest, data and attributions of the rows of the test."""
     data, model = drawn(d=d), model or RandomForestRegressor(5, max_depth=4, random_state=0)
     forest = to_forest(model.fit(data.training.X, data.training.y))
-    return forest, data, ranked(forest, data.explained.X)
+    X, greedy = data.explained.X, function_of("pg2_greedy")
+    shap = {"tree_shap": function_of("tree_shap")(forest, X, output="predicted")}
+    return forest, data, shap | {f"greedy_sigma{s}": greedy(forest, X, sigma=s) for s in SIGMAS}
 
 
 def tree_with_ties():

@@ -201,11 +201,12 @@ def test_an_error_lies_on_the_curve_of_the_others(inputs):
 # Equal time.
 
 
-def seconds(exact, fresh_pair=1e-4, fresh_sample=1e-7, shared_pair=1e-5, shared_sample=2e-8):
+def seconds(exact):
+    """Of the exact gap, and of sampling: of a pair, and of a sample."""
     times = {"exact": np.array([exact])}
     for method in METHODS:
-        times[timings.FRESH, method] = np.array([fresh_pair]), np.array([fresh_sample])
-        times[timings.SHARED, method] = np.array([shared_pair]), np.array([shared_sample])
+        times[timings.FRESH, method] = np.array([1e-4]), np.array([1e-7])
+        times[timings.SHARED, method] = np.array([1e-5]), np.array([2e-8])
     return times
 
 
@@ -334,7 +335,7 @@ def test_at_small_sigma_the_exact_gap_has_few_operations_for_each_node():
         for sigma in SIGMAS
     )
     assert small < 10 and min(larger) > 5 * small
-    times = seconds(1e-5, shared_pair=1e-5)
+    times = seconds(1e-5)
     assert [equal_time.equal_time(equal_time.SHARED, times, m).tolist() for m in METHODS] == [
         [1]
     ] * 2

@@ -80,16 +80,16 @@ def test_noisy_features_are_drawn_as_said():
 # Metrics.
 
 
-def drawn(relevant, n_features=4):
-    X = np.arange(3.0 * n_features).reshape(3, n_features)
-    names = tuple(f"x{j}" for j in range(n_features))
-    return Dataset(X, np.array([0, 1, 1]), names, ("0", "1"), relevant)
-
-
+NAMES = ("x0", "x1", "x2", "x3")
 SCORES = {
-    "a": Importance([3.0, 1.0, 1.0, 5.0], ["x0", "x1", "x2", "x3"], "m", {}),
-    "b": Importance([0.0, 0.0, 3.0, 3.0], ["x0", "x1", "x2", "x3"], "m", {}),
+    "a": Importance([3.0, 1.0, 1.0, 5.0], NAMES, "m", {}),
+    "b": Importance([0.0, 0.0, 3.0, 3.0], NAMES, "m", {}),
 }
+
+
+def drawn(relevant):
+    X = np.arange(12.0).reshape(3, 4)
+    return Dataset(X, np.array([0, 1, 1]), NAMES, ("0", "1"), relevant)
 
 
 def test_area_is_the_share_of_pairs_in_order_ties_half():

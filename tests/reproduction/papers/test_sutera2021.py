@@ -92,14 +92,10 @@ def explained(forest, X):
 
 @pytest.fixture(scope="module")
 def correlations(small):
-    """Summaries of table 4, by scores and data set."""
-    summary = FULL["metrics"]["row_correlation_summary"]
+    """Summaries of table 4, of signed scores, by data set."""
+    pairs = FULL["metrics"]["row_correlation_summary"]["pairs"]
     summarize = metric("row_correlation_summary")
-    return {
-        (scores, name): summarize(attributions, summary["pairs"], scores)
-        for name, (_, _, attributions) in small.items()
-        for scores in ("signed", "absolute")
-    }
+    return {name: summarize(attributions, pairs) for name, (_, _, attributions) in small.items()}
 
 
 @pytest.mark.long
@@ -371,7 +367,7 @@ def test_s20_shares_of_the_small_data_sets(correlations):
     """Of Spearman correlations, over 90 % in four data sets, of which led and digits are two."""
     shares = {}
     for name in SMALL:
-        rows = correlations["signed", name]
+        rows = correlations[name]
         rows = rows[(rows["statistic"] == "frac>=0.75") & (rows["correlation"] == "spearman")]
         shares[name] = rows["value"].min()
     assert shares["led"] > 90 and shares["iris"] > 90
@@ -469,7 +465,7 @@ def test_s42_scores_of_the_displays_shown(led_by_k, k):
 
 @pytest.mark.long
 def test_s43_iris_and_digits(correlations, few_digits):
-    statistics = correlations["signed", "iris"]
+    statistics = correlations["iris"]
     by_place = statistics.set_index(["correlation", "versus", "statistic"])["value"]
     assert by_place["pearson", "tree_shap", "frac>=0.9"] > 80
     # The share below is expected where table 4 prints it.
