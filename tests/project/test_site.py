@@ -4,7 +4,6 @@
 """
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +11,8 @@ from latex2mathml import converter
 
 import splitcredit
 from reproduction import marked, registry
-from scripts import script
+from scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 METHODS = [method.name for method in splitcredit.methods()]
 

@@ -5,19 +5,16 @@ import graphlib
 import re
 import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
 
 from reproduction import papers, registry
 from reproduction.planning import configuration
+from reproduction.planning.places import LIBRARY, ROOT, SRC
 from reproduction.planning.workflow import Workflow
 from splitcredit import __version__
 
-ROOT = Path(__file__).resolve().parents[2]
-SRC = ROOT / "src"
-LIBRARY = SRC / "splitcredit"
 TREES = {path: ast.parse(path.read_text()) for path in sorted(SRC.rglob("*.py"))}
 
 # Each may import those before it, not those after. The library knows nothing of the reproduction.

@@ -1,7 +1,6 @@
 """gajewski2025: sampling against the exact gap, the theorem, the clock, and the parameters."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -42,19 +41,18 @@ from reproduction.papers.gajewski2025._settings import (
 )
 from reproduction.papers.gajewski2025.chosen_parameters import PARAMETERS
 from reproduction.planning import configuration as config
-from reproduction.planning.places import PAPERS
+from reproduction.planning.places import PAPERS, ROOT
 from splitcredit.kernels.prediction_gap import shares
 from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
 from splitcredit.prediction_gap.noise import noise_stream
 
-ROOT = Path(__file__).resolve().parents[3]
 HERE = PAPERS / "gajewski2025"
 RECORDED = HERE / "recorded" / "authors_models.csv"
 COUNTS = [100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000]
 VARIANTS = (_settings.PUBLISHED, _settings.DESCRIBED)
 ARTEFACTS = config.artefacts()
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 
 
 def artefact(name):
@@ -681,7 +679,7 @@ def test_rows_without_bedrooms_are_dropped():
 
 
 def grid():
-    axes = config.read_yaml(ROOT / "config" / "experiments" / "gajewski2025_grid_search.yaml")
+    axes = config.read_yaml(config.CONFIG / "experiments" / "gajewski2025_grid_search.yaml")
     return axes["sweep"][0]["grid"]
 
 
@@ -728,7 +726,7 @@ def test_intervals_of_folds_allow_for_shared_rows():
 
 
 def test_the_compared_parameters_are_the_texts_and_others_of_the_grid():
-    blocks = config.read_yaml(ROOT / "config" / "experiments" / "gajewski2025_chosen.yaml")
+    blocks = config.read_yaml(config.CONFIG / "experiments" / "gajewski2025_chosen.yaml")
     for block in blocks["sweep"]:
         axes = {k: v if isinstance(v, list) else [v] * 6 for k, v in block["zip"].items()}
         for i in range(0, 6, 2):

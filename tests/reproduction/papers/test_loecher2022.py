@@ -2,7 +2,6 @@
 
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,8 +23,7 @@ from splitcredit.kernels.compiled import threads
 from splitcredit.measures import function_of, penalized_gini
 from splitcredit.results.attribution import Attribution, Importance
 
-ROOT = Path(__file__).resolve().parents[3]
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 
 
 def found(artefact, table):
@@ -169,7 +167,7 @@ def gathered(experiment, runs):
 
 # The simulations, on fewer draws and smaller forests than the figures have.
 
-MIXED = config.read_yaml(ROOT / "config" / "experiments" / "loecher2022_mixed.yaml")
+MIXED = config.read_yaml(config.CONFIG / "experiments" / "loecher2022_mixed.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +322,7 @@ def test_intervals_of_the_simulations():
 
 # Titanic, on few and small forests.
 
-TITANIC = config.read_yaml(ROOT / "config" / "experiments" / "loecher2022_titanic.yaml")
+TITANIC = config.read_yaml(config.CONFIG / "experiments" / "loecher2022_titanic.yaml")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,9 +20,8 @@ from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import explain, to_forest
 
-ROOT = Path(__file__).resolve().parents[3]
 CLAIMS = PAPERS / "sutera2021" / "claims"
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 SMALL = ("led", "iris", "wine", "breast_cancer")
 
 
@@ -606,7 +604,7 @@ def test_s46_forests_come_near_the_limit():
 
 
 def test_each_k_of_led_has_permutations_of_its_own():
-    sweep = config.read_yaml(ROOT / "config" / "experiments" / "sutera2021_k_led.yaml")["sweep"]
+    sweep = config.read_yaml(config.CONFIG / "experiments" / "sutera2021_k_led.yaml")["sweep"]
     (block,) = [b["zip"] for b in sweep]
     assert block["repeat"] == {"first": 0, "last": 6}
     recipe = FULL["importances"]["sage"]
