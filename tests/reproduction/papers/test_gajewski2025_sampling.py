@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy.special import ndtri
 from scipy.stats import qmc
 
@@ -47,8 +46,7 @@ from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
 from splitcredit.prediction_gap.noise import noise_stream
 
-HERE = PAPERS / "gajewski2025"
-RECORDED = HERE / "recorded" / "authors_models.csv"
+RECORDED = PAPERS / "gajewski2025" / "recorded" / "authors_models.csv"
 COUNTS = [100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000]
 VARIANTS = (_settings.PUBLISHED, _settings.DESCRIBED)
 ARTEFACTS = config.artefacts()
@@ -63,15 +61,6 @@ def verdicts(name, table, statement=None):
     """Verdicts of an artefact's findings, by statement and variant, or of one by variant."""
     found = findings.verdicts(artefact(name).statements(table))
     return found if statement is None else findings.of(found, statement)
-
-
-def judged(name, table, tmp_path):
-    """Verdicts on the printed cells, as the job judges them; each cell has one row of the table."""
-    storage.write_table(tmp_path / "table.csv", table)
-    printed = storage.read_rows(HERE / "claims" / f"{name}.csv")
-    rules = yaml.safe_load((HERE / "claims" / "rules.yaml").read_text())[name]
-    rows = storage.read_rows(tmp_path / "table.csv")
-    return claims.judge("gajewski2025", name, printed, rows, rules)
 
 
 # Made errors of sampling.
@@ -602,12 +591,12 @@ def hashes():
     return {(row["dataset"], row["model"]): row["value"] for row in rows}
 
 
-def test_parameters_are_known_if_the_trees_are_the_authors(inputs, hashes, tmp_path):
+def test_parameters_are_known_if_the_trees_are_the_authors(inputs, hashes):
     recipes = {name: FULL["datasets"][name] for name in DATASETS}
 
     def cells(hashes_of_cards):
         table = appendix_a.compute({**inputs, **made_cards(hashes_of_cards)}, recipes, RECORDED)
-        rows = judged("appendix_a", table, tmp_path)
+        rows = findings.judged("gajewski2025/appendix_a", table)
         return {row["cell"]: (row["ours"], row["verdict"]) for row in rows}
 
     of_authors = cells(hashes)

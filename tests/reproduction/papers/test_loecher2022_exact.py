@@ -33,10 +33,7 @@ def table1():
 
 
 def test_figure1_rounds_to_print_and_printed_numbers_cannot_be_unrounded(table1):
-    cells = {**TERMS, "prediction": "12.95"}
-    printed = [{"cell": f"term={term}", "printed": text} for term, text in cells.items()]
-    rows = [{k: str(v) for k, v in row.items()} for row in table1.to_dict("records")]
-    judged = claims.judge("loecher2022", "figure1", printed, rows, [])
+    judged = findings.judged("loecher2022/figure1", table1)
     assert [c["verdict"] for c in judged] == ["equal"] * 5
     assert [f"{float(v):.2f}" for v in figure1.PATH] == list(NODES)
     # The terms give 12.96, not 12.95, and the nodes 5.05 for LSTAT, not 5.04.
