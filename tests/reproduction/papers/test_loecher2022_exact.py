@@ -354,13 +354,6 @@ def test_s16_bias_without_correction_and_with_children_of_one_row(shape):
         assert _useless_split.expected(score, *shape, 0.3) == pytest.approx(float(mean))
 
 
-def test_s16_gains_of_outcomes():
-    gains = _useless_split.gains_of_outcomes(3, 4)
-    # All ones left and none right: G = 2 (3/7) (4/7) and, corrected, 7/6 of it.
-    assert gains["pg_10"][3, 0] == pytest.approx(24 / 49)
-    assert gains["pg_hat_10"][3, 0] == pytest.approx(4 / 7)
-
-
 @pytest.mark.parametrize("shape", [(2, 2), (2, 5), (1, 5), (6, 1), (1, 1), (1, 0), (0, 3)])
 def test_s26_half_a_row_is_left_by_each_child_of_one_row(shape):
     """With fair coins for labels; a node of one row is not corrected itself, and leaves nothing."""
