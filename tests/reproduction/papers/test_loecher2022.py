@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import splitcredit
 from batches import Batch
@@ -472,9 +473,7 @@ def is_print(own, printed):
 
 def areas(noisy, name):
     """Area under the ROC of each replication: the share of pairs in order."""
-    return np.array(
-        [np.mean(np.sign(v[r][:, None] - v[~r]) / 2 + 0.5) for v, r in pairs_of(noisy, name)]
-    )
+    return np.array([roc_auc_score(r, v) for v, r in pairs_of(noisy, name)])
 
 
 def pairs_of(noisy, name):
