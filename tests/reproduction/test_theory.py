@@ -43,23 +43,15 @@ def entropy_of(counts):
     return -sum(c / total * log2(c / total) for c in counts if c > 0)
 
 
-def gini_of(counts):
-    """Probability that two draws differ."""
-    total = sum(counts)
-    return 1 - sum((c / total) ** 2 for c in counts)
-
-
-def variance_of(counts, values):
-    """Mean square less square of the mean."""
-    total = sum(counts)
-    mean = sum(c * v for c, v in zip(counts, values, strict=True)) / total
-    return sum(c * v * v for c, v in zip(counts, values, strict=True)) / total - mean**2
-
-
 def twin_impurity(kind, joint, counts):
-    if kind == "variance":
-        return variance_of(counts, joint.values)
-    return {"entropy": entropy_of, "gini": gini_of}[kind](counts)
+    """Entropy, the probability that two draws differ, or mean square less square of the mean."""
+    if kind == "entropy":
+        return entropy_of(counts)
+    total = sum(counts)
+    if kind == "gini":
+        return 1 - sum((c / total) ** 2 for c in counts)
+    mean = sum(c * v for c, v in zip(counts, joint.values, strict=True)) / total
+    return sum(c * v * v for c, v in zip(counts, joint.values, strict=True)) / total - mean**2
 
 
 def random_joint(seed, shape=(2, 3, 2, 3)):
