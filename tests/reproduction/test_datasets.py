@@ -397,10 +397,7 @@ def test_a_recorded_order_of_ties_is_one_of_the_features_for_every_place():
 
 
 def test_a_split_that_does_not_name_every_row_once_is_refused(monkeypatch):
-    monkeypatch.setattr(
-        standardized_split,
-        "AUTHORS_ROWS",
-        {"parkinson": standardized_split.AUTHORS_ROWS["red_wine"]},
-    )
+    of_authors = standardized_split.AUTHORS_ROWS
+    monkeypatch.setitem(of_authors, "parkinson", of_authors["red_wine"])
     with pytest.raises(ValueError, match="the authors' split"):
         load("standardized_split", of="parkinson", split="authors")
