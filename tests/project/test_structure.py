@@ -130,14 +130,6 @@ def test_every_artefact_has_code_and_every_code_an_artefact():
         assert set(registry.names(f"reproduction.papers.{paper}")) == modules, paper
 
 
-def test_a_configuration_does_not_change_the_code_of_an_artefact():
-    content = {"artefacts": {"gajewski2025/figure1": {"module": "table1"}}}
-    with pytest.raises(
-        configuration.ConfigError, match=r"1: only artefacts.yaml sets the key module$"
-    ):
-        Workflow(content)
-
-
 def test_locks_hold_what_the_project_pins_and_name_no_host():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     lock = (ROOT / "requirements.lock").read_text()
