@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,9 @@ import pytest
 from reproduction import __main__, datasets, models, recorded
 from reproduction.datasets import Dataset, _tables, red_wine, standardized_split
 from reproduction.stages import check
+from scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "data"))
-
-import make_tables  # noqa: E402  (a script beside the tables, no package)
+make_tables = script("data/make_tables.py")
 
 
 def load(name, repeat=0, **parameters):

@@ -49,7 +49,6 @@ from splitcredit.prediction_gap.noise import noise_stream
 RECORDED = PAPERS / "gajewski2025" / "recorded" / "authors_models.csv"
 COUNTS = [100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000]
 VARIANTS = (_settings.PUBLISHED, _settings.DESCRIBED)
-ARTEFACTS = config.artefacts()
 FULL = config.read_yaml(config.CONFIG / "config.yaml")
 
 
@@ -436,7 +435,7 @@ def parts_of_work(forest, X, chosen):
 @pytest.mark.long
 def test_loops_over_leaves_grow_less_than_quadratically():
     """So do the nodes and the thresholds; a larger ensemble has longer loops."""
-    parameters = ARTEFACTS["gajewski2025/timings"]["parameters"]
+    parameters = config.artefacts()["gajewski2025/timings"]["parameters"]
     ensembles = [_ensembles.wine_like(n) for n in parameters["trees"][-timings.LAST :]]
     nodes = [forest.n_nodes for forest, _ in ensembles]
     rng = np.random.default_rng(4)
