@@ -1,4 +1,4 @@
-"""Scripts of tools, notebooks and the workflow, which are no packages, as modules."""
+"""Scripts of data, tools, notebooks and the workflow, which are no packages, as modules."""
 
 import importlib.util
 from pathlib import Path

@@ -11,14 +11,12 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
 
-from scripts import script
+from scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ["--configfile", "config/presets/tiny.yaml", "--cores", "1"]
 OPTIONS += ["--workflow-profile", "workflow/profiles/default"]
 # What environment.sh and a stub call, besides Python. No git: an unpacked archive has none.

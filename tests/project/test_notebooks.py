@@ -3,16 +3,14 @@
 import base64
 import hashlib
 import json
-from pathlib import Path
 
 import matplotlib
 import nbformat
 import pandas as pd
 import pytest
 
-from scripts import script
+from scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PAPERS = [path for path in NOTEBOOKS if path.stem != "own_model"]
 

@@ -1,11 +1,8 @@
 """What the pages say of results and times are numbers of the reference run."""
 
-from pathlib import Path
-
 from reproduction import marked, storage
-from scripts import script
+from scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = script("tools/take_reference.py")
 
 

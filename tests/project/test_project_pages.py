@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [
-    *ROOT.glob("*.md"),
-    *(
-        p
-        for f in ("benchmarks", "config", "data", "docs", "notebooks")
-        for p in (ROOT / f).rglob("*.md")
-    ),
-]
+FOLDERS = ("benchmarks", "config", "data", "docs", "notebooks")
+PAGES = [*ROOT.glob("*.md"), *(page for f in FOLDERS for page in (ROOT / f).rglob("*.md"))]
 
 
 def anchors(page):

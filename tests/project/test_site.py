@@ -4,7 +4,6 @@
 """
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,15 +11,10 @@ from latex2mathml import converter
 
 import splitcredit
 from reproduction import marked, registry
-from scripts import script
+from scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-METHODS = [method.name for method in splitcredit.methods()]
-
-
 PLOTS = script("tools/take_plots.py")
-PAGES = [*METHODS, PLOTS.INTERACTIONS]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +59,8 @@ def test_quadrature_of_the_derivation_is_the_definition():
 
 def test_equations_become_mathml_without_words_that_the_converter_does_not_know():
     """It passes an unknown command on as text, with its backslash."""
-    text = "".join(map(_text, ["theory/derivations.md", *_measure_pages()]))
+    pages = [DOCS / "theory" / "derivations.md", *(DOCS / "measures").glob("*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     equations = re.findall(r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$", text, re.S)
     assert len(equations) > 50
     for pair in equations:
@@ -87,10 +82,6 @@ def test_the_worked_examples_of_a_measure_and_a_data_set_do_what_their_page_says
     exec(snippets[1], dataset)
     data = dataset["load"](n_samples=30, n_features=4)
     assert data.X.shape == (30, 4) and (data.X[:, data.relevant[0]] == data.y).all()
-
-
-def _measure_pages():
-    return [f"measures/{name}.md" for name in ["index", *PAGES]]
 
 
 def _text(page):

@@ -5,19 +5,16 @@ import graphlib
 import re
 import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
 
 from reproduction import papers, registry
 from reproduction.planning import configuration
+from reproduction.planning.places import LIBRARY, ROOT, SRC
 from reproduction.planning.workflow import Workflow
 from splitcredit import __version__
 
-ROOT = Path(__file__).resolve().parents[2]
-SRC = ROOT / "src"
-LIBRARY = SRC / "splitcredit"
 TREES = {path: ast.parse(path.read_text()) for path in sorted(SRC.rglob("*.py"))}
 
 # Each may import those before it, not those after. The library knows nothing of the reproduction.
@@ -131,14 +128,6 @@ def test_every_artefact_has_code_and_every_code_an_artefact():
     for paper in {name.partition("/")[0] for name in configured}:
         modules = {papers.module_of(name) for name in configured if name.startswith(f"{paper}/")}
         assert set(registry.names(f"reproduction.papers.{paper}")) == modules, paper
-
-
-def test_a_configuration_does_not_change_the_code_of_an_artefact():
-    content = {"artefacts": {"gajewski2025/figure1": {"module": "table1"}}}
-    with pytest.raises(
-        configuration.ConfigError, match=r"1: only artefacts.yaml sets the key module$"
-    ):
-        Workflow(content)
 
 
 def test_locks_hold_what_the_project_pins_and_name_no_host():

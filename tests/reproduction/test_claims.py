@@ -12,13 +12,12 @@ from reproduction import claims, claims_summary, papers, storage
 from reproduction.__main__ import main
 from reproduction.claims import Basis, judge, parse_cell, rules_for, tolerance, verdict
 from reproduction.planning import configuration
-from reproduction.planning.places import PAPERS
+from reproduction.planning.places import PAPERS, ROOT
 from reproduction.planning.workflow import Workflow
 from reproduction.report import page, texts
 from reproduction.stages import artefacts
 from scripts import script
 
-ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
 CLAIMS_FILES = ("claims.csv", "claims_timing.csv")
 NAN = math.nan

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,9 @@ import pytest
 from reproduction import __main__, datasets, models, recorded
 from reproduction.datasets import Dataset, _tables, red_wine, standardized_split
 from reproduction.stages import check
+from scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "data"))
-
-import make_tables  # noqa: E402  (a script beside the tables, no package)
+make_tables = script("data/make_tables.py")
 
 
 def load(name, repeat=0, **parameters):
@@ -397,10 +394,7 @@ def test_a_recorded_order_of_ties_is_one_of_the_features_for_every_place():
 
 
 def test_a_split_that_does_not_name_every_row_once_is_refused(monkeypatch):
-    monkeypatch.setattr(
-        standardized_split,
-        "AUTHORS_ROWS",
-        {"parkinson": standardized_split.AUTHORS_ROWS["red_wine"]},
-    )
+    of_authors = standardized_split.AUTHORS_ROWS
+    monkeypatch.setitem(of_authors, "parkinson", of_authors["red_wine"])
     with pytest.raises(ValueError, match="the authors' split"):
         load("standardized_split", of="parkinson", split="authors")

@@ -1,7 +1,5 @@
 """The figure of a sweep: what its defaults are, what is refused, and what is drawn."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,9 +10,9 @@ from reproduction.figures import facets as drawing
 from reproduction.figures import style
 from reproduction.planning import configuration as config
 from reproduction.planning import facets
+from reproduction.planning.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 BASE = {"data": "noisy_features", "model": "random_forest"}
 
 

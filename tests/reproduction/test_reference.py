@@ -1,14 +1,13 @@
 """The reference run in the repository: what is kept of a run, and what an archive has besides."""
 
 import tarfile
-from pathlib import Path
 
 import pytest
 
 from reproduction import storage
-from scripts import script
+from scripts import ROOT, script
 
-REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
+REFERENCE = ROOT / "docs" / "reference"
 CLAIM = {"verdict": "equal", "cause": "", "paper": "p", "artefact": "t", "variant": "v"}
 CLAIM |= {"cell": "n", "data": "the paper's"}
 COMMIT = '<tr><th scope="row">Commit</th><td class="text">{}, with changes</td></tr>'

@@ -13,7 +13,8 @@ from scipy import stats
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from reproduction import claims, theory
+from findings import verdicts
+from reproduction import theory
 from reproduction.datasets.led import SEGMENTS
 from reproduction.papers.sutera2021 import theorems
 from reproduction.planning import configuration
@@ -42,23 +43,15 @@ def entropy_of(counts):
     return -sum(c / total * log2(c / total) for c in counts if c > 0)
 
 
-def gini_of(counts):
-    """Probability that two draws differ."""
-    total = sum(counts)
-    return 1 - sum((c / total) ** 2 for c in counts)
-
-
-def variance_of(counts, values):
-    """Mean square less square of the mean."""
-    total = sum(counts)
-    mean = sum(c * v for c, v in zip(counts, values, strict=True)) / total
-    return sum(c * v * v for c, v in zip(counts, values, strict=True)) / total - mean**2
-
-
 def twin_impurity(kind, joint, counts):
-    if kind == "variance":
-        return variance_of(counts, joint.values)
-    return {"entropy": entropy_of, "gini": gini_of}[kind](counts)
+    """Entropy, the probability that two draws differ, or mean square less square of the mean."""
+    if kind == "entropy":
+        return entropy_of(counts)
+    total = sum(counts)
+    if kind == "gini":
+        return 1 - sum((c / total) ** 2 for c in counts)
+    mean = sum(c * v for c, v in zip(counts, joint.values, strict=True)) / total
+    return sum(c * v * v for c, v in zip(counts, joint.values, strict=True)) / total - mean**2
 
 
 def random_joint(seed, shape=(2, 3, 2, 3)):
@@ -505,12 +498,7 @@ def test_statements_hold_but_for_asides(table):
     assert len({(f["statement"], f["variant"]) for f in findings}) == len(findings)
     decided = configuration.artefacts()["sutera2021/theorems"]["statements"]
     assert {f["statement"] for f in findings} == set(decided)
-    failing = {
-        (f["statement"], f["variant"])
-        for f in findings
-        if claims.statement_verdict(f["value"], f["limit"], f["kind"]) != "holds"
-    }
-    assert failing == {
+    assert {key for key, verdict in verdicts(findings).items() if verdict != "holds"} == {
         ("s24", "irrelevance by the variance"),
         ("s24", "footnote 9"),
         ("s37", "regression"),
@@ -574,7 +562,7 @@ def test_the_two_meanings_of_k_differ_between_1_and_p():
             assert np.abs(sklearn - louppe).max() > 5e-3
 
 
-def single_tree(kind, seed=0):
+def single_tree(kind, seed):
     """A distribution without equally good splits, so that K = p is one tree; and that tree."""
     X, y, weights = rows_of(random_joint(seed, shape=(2, 2, 2, 3)))
     cls = DecisionTreeRegressor if kind == "squared_error" else DecisionTreeClassifier

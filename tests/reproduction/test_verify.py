@@ -1,14 +1,13 @@
 """`make verify`: differences between a run and the reference run are found and named."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
 from reproduction import storage
-from scripts import script
+from scripts import ROOT, script
 
-REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
+REFERENCE = ROOT / "docs" / "reference"
 TABLE = "tables/sutera2021/table4.csv"
 verify = script("tools/verify.py")
 

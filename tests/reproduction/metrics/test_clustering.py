@@ -8,8 +8,7 @@ from scipy.cluster import hierarchy
 from reproduction import claims, datasets, models, papers
 from reproduction.cross_fitted import CrossFitted
 from reproduction.metrics import clusterings, metric
-from reproduction.planning import configuration as config
-from reproduction.planning.places import PAPERS
+from reproduction.stages.artefacts import rules_of
 from splitcredit import Attribution, explain, to_forest
 
 LINKAGES = ("average", "complete", "ward")
@@ -198,7 +197,7 @@ def test_the_signal_of_gene_modules_is_a_sum_and_one_product(signal, least, most
     assert least <= 1 - residual.var() / data.y.var() <= most
 
 
-def curves(values, labels, linkage="ward"):
+def curves(values, labels, linkage):
     """What the experiment collects: the same number for every repeat's R2 at 20 and area."""
     rows = [
         (repeat, variant, name, statistic, n_groups, outcome, value)
@@ -223,7 +222,7 @@ def figure4(frames):
     return papers.artefact("lundberg2017/figure4").compute({key: pd.concat(frames)})
 
 
-def judged(table, statement, mode=""):
+def judged(table, statement, mode):
     """Value, interval and verdict of the one finding, or of several that are the same."""
     findings = papers.artefact("lundberg2017/figure4").statements(table)
     findings = [f for f in findings if f["statement"] == statement and f["variant"].endswith(mode)]
@@ -427,7 +426,7 @@ def test_s08_unsupervised_clusters_beat_random_ones_unless_outcomes_are_permuted
 
 def checked(findings):
     """Verdicts of findings with the causes and tests on file, by statement and variant."""
-    rules = config.read_yaml(PAPERS / "lundberg2017" / "claims" / "rules.yaml")["statements"]
+    rules = rules_of("lundberg2017")["statements"]
     stated = dict.fromkeys(rules, "It is so")
     rows = claims.judge_statements("lundberg2017", "figure4", findings, stated, rules)
     return {(row["cell"], row["variant"]): row["verdict"] for row in rows}

@@ -230,8 +230,3 @@ def test_bad_requests_are_named(pair, arguments, message):
 def test_a_seed_is_0_where_none_is_given():
     seeds = {name: taken("metric", name).get("random_state") for name in metrics.available()}
     assert {seed.default for seed in seeds.values() if seed} == {0}
-
-
-def test_an_unknown_metric_is_named():
-    with pytest.raises(ValueError, match=r"unknown metric 'auc': available are .*row_correlation"):
-        metric("auc")

@@ -17,9 +17,9 @@ from splitcredit.models.forest import LEAF
 MIXED = {"dataset": "mixed_categories", "n_samples": 60, "effect": 0.15}
 
 
-def drawn(repeat=0):
+def drawn():
     """Sixty rows with a number, 2, 4 and 10 categories: as many as can be enumerated."""
-    data = datasets.load(MIXED, repeat)
+    data = datasets.load(MIXED)
     return data.X[:, :4], data.y
 
 

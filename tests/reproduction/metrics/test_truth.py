@@ -10,16 +10,15 @@ from reproduction.datasets import Dataset
 from reproduction.metrics import truth
 from splitcredit.results.attribution import Importance
 
-ROLES = ("signal", "proxy", "other", "noise", "noise")
 NAMES = ("a", "b", "c", "d", "e")
 
 
-def problem(roles=ROLES, association=(0.5, 0.3, 0.01, 0.0, 0.0), n=400):
+def problem(association=(0.5, 0.3, 0.01, 0.0, 0.0), n=400):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, len(roles)))
+    X = rng.standard_normal((n, 5))
     y = X[:, 0] + 0.5 * rng.standard_normal(n)
-    given = {"roles": roles, "association": association, "n_training": n // 2}
-    return Dataset(X, y, NAMES, relevant=(0,), **given)
+    given = {"association": association, "n_training": n // 2, "relevant": (0,)}
+    return Dataset(X, y, NAMES, roles=("signal", "proxy", "other", "noise", "noise"), **given)
 
 
 def linear(*slopes):

@@ -1,7 +1,6 @@
 """gajewski2025: tables 2 to 6 on made tables; the rest is in test_gajewski2025_sampling."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,10 +23,9 @@ from reproduction.planning import sweep
 from splitcredit import to_forest
 from splitcredit.measures import function_of
 
-ROOT = Path(__file__).resolve().parents[3]
 RANKINGS = [SHAP, *GREEDY.values()]
 ARTEFACTS = config.artefacts()
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 
 
 def computed(name, inputs):

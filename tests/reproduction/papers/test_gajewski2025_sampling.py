@@ -1,12 +1,10 @@
 """gajewski2025: sampling against the exact gap, the theorem, the clock, and the parameters."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy.special import ndtri
 from scipy.stats import qmc
 
@@ -42,19 +40,16 @@ from reproduction.papers.gajewski2025._settings import (
 )
 from reproduction.papers.gajewski2025.chosen_parameters import PARAMETERS
 from reproduction.planning import configuration as config
-from reproduction.planning.places import PAPERS
+from reproduction.planning.places import PAPERS, ROOT
 from splitcredit.kernels.prediction_gap import shares
 from splitcredit.models.formats import to_forest
 from splitcredit.prediction_gap.exact_gap import GapProblem, pg2
 from splitcredit.prediction_gap.noise import noise_stream
 
-ROOT = Path(__file__).resolve().parents[3]
-HERE = PAPERS / "gajewski2025"
-RECORDED = HERE / "recorded" / "authors_models.csv"
+RECORDED = PAPERS / "gajewski2025" / "recorded" / "authors_models.csv"
 COUNTS = [100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000]
 VARIANTS = (_settings.PUBLISHED, _settings.DESCRIBED)
-ARTEFACTS = config.artefacts()
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 
 
 def artefact(name):
@@ -65,15 +60,6 @@ def verdicts(name, table, statement=None):
     """Verdicts of an artefact's findings, by statement and variant, or of one by variant."""
     found = findings.verdicts(artefact(name).statements(table))
     return found if statement is None else findings.of(found, statement)
-
-
-def judged(name, table, tmp_path):
-    """Verdicts on the printed cells, as the job judges them; each cell has one row of the table."""
-    storage.write_table(tmp_path / "table.csv", table)
-    printed = storage.read_rows(HERE / "claims" / f"{name}.csv")
-    rules = yaml.safe_load((HERE / "claims" / "rules.yaml").read_text())[name]
-    rows = storage.read_rows(tmp_path / "table.csv")
-    return claims.judge("gajewski2025", name, printed, rows, rules)
 
 
 # Made errors of sampling.
@@ -201,11 +187,12 @@ def test_an_error_lies_on_the_curve_of_the_others(inputs):
 # Equal time.
 
 
-def seconds(exact, fresh_pair=1e-4, fresh_sample=1e-7, shared_pair=1e-5, shared_sample=2e-8):
+def seconds(exact):
+    """Of the exact gap, and of sampling: of a pair, and of a sample."""
     times = {"exact": np.array([exact])}
     for method in METHODS:
-        times[timings.FRESH, method] = np.array([fresh_pair]), np.array([fresh_sample])
-        times[timings.SHARED, method] = np.array([shared_pair]), np.array([shared_sample])
+        times[timings.FRESH, method] = np.array([1e-4]), np.array([1e-7])
+        times[timings.SHARED, method] = np.array([1e-5]), np.array([2e-8])
     return times
 
 
@@ -334,7 +321,7 @@ def test_at_small_sigma_the_exact_gap_has_few_operations_for_each_node():
         for sigma in SIGMAS
     )
     assert small < 10 and min(larger) > 5 * small
-    times = seconds(1e-5, shared_pair=1e-5)
+    times = seconds(1e-5)
     assert [equal_time.equal_time(equal_time.SHARED, times, m).tolist() for m in METHODS] == [
         [1]
     ] * 2
@@ -448,7 +435,7 @@ def parts_of_work(forest, X, chosen):
 @pytest.mark.long
 def test_loops_over_leaves_grow_less_than_quadratically():
     """So do the nodes and the thresholds; a larger ensemble has longer loops."""
-    parameters = ARTEFACTS["gajewski2025/timings"]["parameters"]
+    parameters = config.artefacts()["gajewski2025/timings"]["parameters"]
     ensembles = [_ensembles.wine_like(n) for n in parameters["trees"][-timings.LAST :]]
     nodes = [forest.n_nodes for forest, _ in ensembles]
     rng = np.random.default_rng(4)
@@ -603,12 +590,12 @@ def hashes():
     return {(row["dataset"], row["model"]): row["value"] for row in rows}
 
 
-def test_parameters_are_known_if_the_trees_are_the_authors(inputs, hashes, tmp_path):
+def test_parameters_are_known_if_the_trees_are_the_authors(inputs, hashes):
     recipes = {name: FULL["datasets"][name] for name in DATASETS}
 
     def cells(hashes_of_cards):
         table = appendix_a.compute({**inputs, **made_cards(hashes_of_cards)}, recipes, RECORDED)
-        rows = judged("appendix_a", table, tmp_path)
+        rows = findings.judged("gajewski2025/appendix_a", table)
         return {row["cell"]: (row["ours"], row["verdict"]) for row in rows}
 
     of_authors = cells(hashes)
@@ -680,7 +667,7 @@ def test_rows_without_bedrooms_are_dropped():
 
 
 def grid():
-    axes = config.read_yaml(ROOT / "config" / "experiments" / "gajewski2025_grid_search.yaml")
+    axes = config.read_yaml(config.CONFIG / "experiments" / "gajewski2025_grid_search.yaml")
     return axes["sweep"][0]["grid"]
 
 
@@ -727,7 +714,7 @@ def test_intervals_of_folds_allow_for_shared_rows():
 
 
 def test_the_compared_parameters_are_the_texts_and_others_of_the_grid():
-    blocks = config.read_yaml(ROOT / "config" / "experiments" / "gajewski2025_chosen.yaml")
+    blocks = config.read_yaml(config.CONFIG / "experiments" / "gajewski2025_chosen.yaml")
     for block in blocks["sweep"]:
         axes = {k: v if isinstance(v, list) else [v] * 6 for k, v in block["zip"].items()}
         for i in range(0, 6, 2):

@@ -2,11 +2,11 @@
 
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import splitcredit
 from batches import Batch
@@ -24,8 +24,7 @@ from splitcredit.kernels.compiled import threads
 from splitcredit.measures import function_of, penalized_gini
 from splitcredit.results.attribution import Attribution, Importance
 
-ROOT = Path(__file__).resolve().parents[3]
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 
 
 def found(artefact, table):
@@ -80,16 +79,16 @@ def test_noisy_features_are_drawn_as_said():
 # Metrics.
 
 
-def drawn(relevant, n_features=4):
-    X = np.arange(3.0 * n_features).reshape(3, n_features)
-    names = tuple(f"x{j}" for j in range(n_features))
-    return Dataset(X, np.array([0, 1, 1]), names, ("0", "1"), relevant)
-
-
+NAMES = ("x0", "x1", "x2", "x3")
 SCORES = {
-    "a": Importance([3.0, 1.0, 1.0, 5.0], ["x0", "x1", "x2", "x3"], "m", {}),
-    "b": Importance([0.0, 0.0, 3.0, 3.0], ["x0", "x1", "x2", "x3"], "m", {}),
+    "a": Importance([3.0, 1.0, 1.0, 5.0], NAMES, "m", {}),
+    "b": Importance([0.0, 0.0, 3.0, 3.0], NAMES, "m", {}),
 }
+
+
+def drawn(relevant):
+    X = np.arange(12.0).reshape(3, 4)
+    return Dataset(X, np.array([0, 1, 1]), NAMES, ("0", "1"), relevant)
 
 
 def test_area_is_the_share_of_pairs_in_order_ties_half():
@@ -169,7 +168,7 @@ def gathered(experiment, runs):
 
 # The simulations, on fewer draws and smaller forests than the figures have.
 
-MIXED = config.read_yaml(ROOT / "config" / "experiments" / "loecher2022_mixed.yaml")
+MIXED = config.read_yaml(config.CONFIG / "experiments" / "loecher2022_mixed.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +323,7 @@ def test_intervals_of_the_simulations():
 
 # Titanic, on few and small forests.
 
-TITANIC = config.read_yaml(ROOT / "config" / "experiments" / "loecher2022_titanic.yaml")
+TITANIC = config.read_yaml(config.CONFIG / "experiments" / "loecher2022_titanic.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -474,9 +473,7 @@ def is_print(own, printed):
 
 def areas(noisy, name):
     """Area under the ROC of each replication: the share of pairs in order."""
-    return np.array(
-        [np.mean(np.sign(v[r][:, None] - v[~r]) / 2 + 0.5) for v, r in pairs_of(noisy, name)]
-    )
+    return np.array([roc_auc_score(r, v) for v, r in pairs_of(noisy, name)])
 
 
 def pairs_of(noisy, name):

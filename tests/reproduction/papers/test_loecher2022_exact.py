@@ -33,10 +33,7 @@ def table1():
 
 
 def test_figure1_rounds_to_print_and_printed_numbers_cannot_be_unrounded(table1):
-    cells = {**TERMS, "prediction": "12.95"}
-    printed = [{"cell": f"term={term}", "printed": text} for term, text in cells.items()]
-    rows = [{k: str(v) for k, v in row.items()} for row in table1.to_dict("records")]
-    judged = claims.judge("loecher2022", "figure1", printed, rows, [])
+    judged = findings.judged("loecher2022/figure1", table1)
     assert [c["verdict"] for c in judged] == ["equal"] * 5
     assert [f"{float(v):.2f}" for v in figure1.PATH] == list(NODES)
     # The terms give 12.96, not 12.95, and the nodes 5.05 for LSTAT, not 5.04.
@@ -355,13 +352,6 @@ def test_s16_bias_without_correction_and_with_children_of_one_row(shape):
     assert mean_gain(*shape, p, corrected=True) == n_single * bias
     for score, mean in (("pg_10", bias), ("pg_hat_10", n_single * bias)):
         assert _useless_split.expected(score, *shape, 0.3) == pytest.approx(float(mean))
-
-
-def test_s16_gains_of_outcomes():
-    gains = _useless_split.gains_of_outcomes(3, 4)
-    # All ones left and none right: G = 2 (3/7) (4/7) and, corrected, 7/6 of it.
-    assert gains["pg_10"][3, 0] == pytest.approx(24 / 49)
-    assert gains["pg_hat_10"][3, 0] == pytest.approx(4 / 7)
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 5), (1, 5), (6, 1), (1, 1), (1, 0), (0, 3)])

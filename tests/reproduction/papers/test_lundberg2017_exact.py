@@ -128,13 +128,13 @@ def test_figure2_shap_is_the_average_over_orders_and_what_our_kernels_say(table2
 # The algorithms and their misprints
 
 
-def small_trees(n=6, n_features=4):
+def small_trees(n=6):
     """Trees in fractions on which features repeat, and rows for them."""
     for seed in range(n):
         rng = np.random.default_rng(seed)
-        forest = _trees.random_forest(rng, n_features, 5, n_unused=1)
+        forest = _trees.random_forest(rng, 4, 5, n_unused=1)
         (tree,) = _algorithms.trees_of(forest, 0, Fraction)
-        for x in _trees.random_rows(rng, 3, n_features + 1).tolist():
+        for x in _trees.random_rows(rng, 3, 5).tolist():
             yield forest, tree, x
 
 

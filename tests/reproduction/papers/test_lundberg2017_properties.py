@@ -43,9 +43,9 @@ def game(rng, M):
     return {S: Fraction(int(rng.integers(-8, 9))) for S in subsets}
 
 
-def in_order(v, M=3):
-    """Steps of a game as the features become known from the first on."""
-    return [v[tuple(range(i + 1))] - v[tuple(range(i))] for i in range(M)]
+def in_order(v):
+    """Steps of a game of three as the features become known from the first on."""
+    return [v[tuple(range(i + 1))] - v[tuple(range(i))] for i in range(3)]
 
 
 def shared(v):

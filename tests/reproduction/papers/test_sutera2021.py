@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,46 +10,34 @@ from scipy import stats
 
 import splitcredit
 import twins
-from findings import verdicts
-from reproduction import claims, datasets, models, papers, seeds, storage
+from findings import judged, verdicts
+from reproduction import claims, datasets, models, papers, seeds
 from reproduction.metrics import metric
 from reproduction.metrics.correlations import CONTROLS, row_correlations, uncertainty_removed
 from reproduction.papers import around
 from reproduction.papers.sutera2021 import led_shares
 from reproduction.planning import configuration as config
-from reproduction.planning.places import PAPERS
+from reproduction.stages.artefacts import printed_values, rules_of
 from splitcredit import explain, to_forest
 
-ROOT = Path(__file__).resolve().parents[3]
-CLAIMS = PAPERS / "sutera2021" / "claims"
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 SMALL = ("led", "iris", "wine", "breast_cancer")
-
-
-def printed(table):
-    return storage.read_rows(CLAIMS / f"{table}.csv")
-
-
-def as_text(frame):
-    return [{k: str(v) for k, v in row.items()} for row in frame.to_dict("records")]
 
 
 @pytest.mark.parametrize(("table", "cells"), [("table1", 12), ("table2", 6)])
 def test_examples_equal_print(table, cells):
-    values = papers.artefact(f"sutera2021/{table}").compute({})
-    rules = config.read_yaml(CLAIMS / "rules.yaml").get(table, [])
-    judged = claims.judge("sutera2021", table, printed(table), as_text(values), rules)
-    assert [c["verdict"] for c in judged] == ["equal"] * cells
+    name = f"sutera2021/{table}"
+    found = judged(name, papers.artefact(name).compute({}))
+    assert [c["verdict"] for c in found] == ["equal"] * cells
     # A printed "0" allowed half a bit where the other entropies of the table have two decimals.
-    assert max(float(c["tolerance"]) for c in judged) == {"table1": 0.0005, "table2": 0.005}[table]
+    assert max(float(c["tolerance"]) for c in found) == {"table1": 0.0005, "table2": 0.005}[table]
 
 
 def test_table3_equals_print():
     names = config.artefacts()["sutera2021/table3"]["datasets"]
     recipes = {name: FULL["datasets"][name] for name in names}
     values = papers.artefact("sutera2021/table3").compute({}, recipes=recipes)
-    judged = claims.judge("sutera2021", "table3", printed("table3"), as_text(values), [])
-    assert [c["verdict"] for c in judged] == ["equal"] * 18
+    assert [c["verdict"] for c in judged("sutera2021/table3", values)] == ["equal"] * 18
 
 
 TREES = {**FULL["models"]["extra_trees"], "random_state": 0}
@@ -92,14 +79,10 @@ def explained(forest, X):
 
 @pytest.fixture(scope="module")
 def correlations(small):
-    """Summaries of table 4, by scores and data set."""
-    summary = FULL["metrics"]["row_correlation_summary"]
+    """Summaries of table 4, of signed scores, by data set."""
+    pairs = FULL["metrics"]["row_correlation_summary"]["pairs"]
     summarize = metric("row_correlation_summary")
-    return {
-        (scores, name): summarize(attributions, summary["pairs"], scores)
-        for name, (_, _, attributions) in small.items()
-        for scores in ("signed", "absolute")
-    }
+    return {name: summarize(attributions, pairs) for name, (_, _, attributions) in small.items()}
 
 
 @pytest.mark.long
@@ -107,7 +90,7 @@ def correlations(small):
 def test_table4_described_is_of_absolute_scores(small, name):
     """Each cell by scipy, one sample at a time: absolute scores give ours, signed ones print."""
     attributions = small[name][2] if name in small else attributed(TREES, loaded(name))[1]
-    rules = config.read_yaml(CLAIMS / "rules.yaml")["table4"]
+    rules = rules_of("sutera2021")["table4"]
     pairs = FULL["metrics"]["row_correlation_summary"]["pairs"]
     summary = metric("row_correlation_summary")(attributions, pairs, "absolute")
     described = summary.set_index(TABLE4)["value"]
@@ -116,7 +99,7 @@ def test_table4_described_is_of_absolute_scores(small, name):
         for change in (np.abs, np.asarray)
         for pair in itertools.product(("saabas", "tree_shap"), ("pearson", "spearman"))
     }
-    for line in printed("table4"):
+    for line in PRINTED:
         keys = claims.parse_cell(line["cell"])
         if keys["dataset"] == name:
             versus, correlation, statistic = (keys[key] for key in TABLE4)
@@ -131,6 +114,7 @@ def test_table4_described_is_of_absolute_scores(small, name):
 
 
 TABLE4 = ["versus", "correlation", "statistic"]
+PRINTED = printed_values("sutera2021/table4")
 
 
 def of_samples(attributions, versus, correlation, change):
@@ -161,7 +145,7 @@ def drawn():
 
 @pytest.mark.long
 def test_table4_swapped_shares(drawn):
-    cells = {c["cell"]: c["printed"] for c in printed("table4")}
+    cells = {c["cell"]: c["printed"] for c in PRINTED}
     place = "versus=saabas;dataset=led_sampled;correlation=pearson;statistic="
     at_90, at_75 = cells[f"{place}frac>=0.9"], cells[f"{place}frac>=0.75"]
     # More rows reach 0.75 than 0.9, so the printed pair cannot be right.
@@ -171,7 +155,7 @@ def test_table4_swapped_shares(drawn):
     by_statistic = drawn.loc["saabas", "pearson"]
     assert by_statistic.loc["frac>=0.75"].median() == float(at_90)
     assert by_statistic.loc["frac>=0.9"].min() <= float(at_75) + 2.5
-    rules = config.read_yaml(CLAIMS / "rules.yaml")["table4"]
+    rules = rules_of("sutera2021")["table4"]
     for statistic, other in (("frac>=0.9", at_75), ("frac>=0.75", at_90)):
         assert claims.rules_for(rules, "published", f"{place}{statistic}")["read"] == other
 
@@ -183,7 +167,7 @@ def test_table4_cells_of_one_draw_vary_as_much_as_the_bands(drawn):
     100 trees in place of 1000 widen the spread; the cells are few, so two may lie outside.
     """
     n_outside = 0
-    for cell in printed("table4"):
+    for cell in PRINTED:
         keys = claims.parse_cell(cell["cell"])
         place = keys["versus"], keys["correlation"], keys["statistic"]
         swapped = place[:2] == ("saabas", "pearson") and place[2].startswith("frac")
@@ -371,7 +355,7 @@ def test_s20_shares_of_the_small_data_sets(correlations):
     """Of Spearman correlations, over 90 % in four data sets, of which led and digits are two."""
     shares = {}
     for name in SMALL:
-        rows = correlations["signed", name]
+        rows = correlations[name]
         rows = rows[(rows["statistic"] == "frac>=0.75") & (rows["correlation"] == "spearman")]
         shares[name] = rows["value"].min()
     assert shares["led"] > 90 and shares["iris"] > 90
@@ -469,7 +453,7 @@ def test_s42_scores_of_the_displays_shown(led_by_k, k):
 
 @pytest.mark.long
 def test_s43_iris_and_digits(correlations, few_digits):
-    statistics = correlations["signed", "iris"]
+    statistics = correlations["iris"]
     by_place = statistics.set_index(["correlation", "versus", "statistic"])["value"]
     assert by_place["pearson", "tree_shap", "frac>=0.9"] > 80
     # The share below is expected where table 4 prints it.
@@ -610,7 +594,7 @@ def test_s46_forests_come_near_the_limit():
 
 
 def test_each_k_of_led_has_permutations_of_its_own():
-    sweep = config.read_yaml(ROOT / "config" / "experiments" / "sutera2021_k_led.yaml")["sweep"]
+    sweep = config.read_yaml(config.CONFIG / "experiments" / "sutera2021_k_led.yaml")["sweep"]
     (block,) = [b["zip"] for b in sweep]
     assert block["repeat"] == {"first": 0, "last": 6}
     recipe = FULL["importances"]["sage"]

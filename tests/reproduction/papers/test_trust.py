@@ -16,7 +16,7 @@ STUDY = ["concrete", "landsat", "letters", "storms", "thyroid", "vowels"]
 TEST = ["abalone", "cells", "diamonds", "yeast"]
 
 
-def made(means, tables, question="conditional", per_table=4, spread=0.02, n=None, seed=0):
+def made(means, tables, per_table=4, spread=0.02, seed=0):
     """Inputs as those of the experiments: bagged models, and scores about `means` of measures."""
     rng, scores, facts = np.random.default_rng(seed), [], []
     for table in tables:
@@ -28,7 +28,7 @@ def made(means, tables, question="conditional", per_table=4, spread=0.02, n=None
             for measure, mean in means.items():
                 mean = mean[n_training] if isinstance(mean, dict) else mean
                 value = mean + shared + rng.normal(0, spread)
-                key = {"importance": measure, "yardstick": question, "value": value}
+                key = {"importance": measure, "yardstick": "conditional", "value": value}
                 scores.append(point | key)
             known = {"fit": 0.3, "n": n_training, "p": 10, "correlation": 0.5, "spread": 2}
             facts.append(point | known)

@@ -28,12 +28,10 @@ from splitcredit.kernels.walks.oob import CORRECTIONS
 from splitcredit.models.rescaling import CURVES
 from splitcredit.prediction_gap.greedy import ARITHMETICS
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 @pytest.mark.parametrize("preset", ["quick", "tiny"])
 def test_presets_are_valid(preset):
-    over = config.read_yaml(ROOT / "config" / "presets" / f"{preset}.yaml")
+    over = config.read_yaml(config.CONFIG / "presets" / f"{preset}.yaml")
     assert config.load(over)["preset"] == preset
     assert config.load({})["preset"] == "full"
 
@@ -157,14 +155,14 @@ def test_every_word_that_a_measure_requires_is_known():
 
 def test_a_users_file_does_not_name_the_run_after_a_preset(tmp_path):
     """The report and the reasons of verdicts name the preset, whatever was laid on it."""
-    quick = config.read_yaml(ROOT / "config" / "presets" / "quick.yaml")
+    quick = config.read_yaml(config.CONFIG / "presets" / "quick.yaml")
     users, copied = tmp_path / "mine.yaml", tmp_path / "copy.yaml"
     for preset in ("tiny", "full"):
         users.write_text(f"preset: {preset}\nsweeps: []\n")
         with pytest.raises(config.ConfigError, match=f"{users}: the key preset .* PRESET={preset}"):
             config.load(config.merge(quick, config.read_yaml(users)), [users])
     # A preset's own file may lie elsewhere.
-    copied.write_text((ROOT / "config" / "presets" / "quick.yaml").read_text())
+    copied.write_text((config.CONFIG / "presets" / "quick.yaml").read_text())
     assert config.load(quick, [copied])["preset"] == "quick"
 
 
@@ -286,8 +284,8 @@ def incomparable(over):
 def test_the_scale_is_that_of_the_merged_values():
     """Red if small results are held against print because another file calls the run full."""
     smaller = [{"grid": {"data": "noisy_features", "model": "random_forest"}}]
-    quick = config.read_yaml(ROOT / "config" / "presets" / "quick.yaml")
-    full = config.read_yaml(ROOT / "config" / "config.yaml")
+    quick = config.read_yaml(config.CONFIG / "presets" / "quick.yaml")
+    full = config.read_yaml(config.CONFIG / "config.yaml")
     assert incomparable({"models": {"mine": {"estimator": "XGBRegressor"}}}) == ""
     for over, reason in (
         ({"experiments": {"loecher2022_noisy": {"sweep": smaller}}}, "loecher2022_noisy"),

@@ -11,15 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from test_workflow import ROOT, copy_to, edit
+from test_workflow import ENVIRONMENT, ROOT, copy_to, edit
 
 from reproduction import __main__, storage
 from reproduction.planning import configuration, sweep, workflow
 from reproduction.stages import check
 from splitcredit.results.attribution import Importance
 
-PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-ENVIRONMENT = {**os.environ, "PATH": PATH}
 COMMAND = [str(Path(sys.executable).with_name("snakemake")), "sutera2021_table2", "--cores", "1"]
 COMMAND += ["--workflow-profile", "workflow/profiles/default"]
 

@@ -1,15 +1,14 @@
 """Keys of jobs: an edit of what a job may use changes its key, and nothing else does."""
 
 import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from reproduction.planning import sources
+from reproduction.planning.places import ROOT
 from reproduction.planning.workflow import PARTS, Workflow
 
-ROOT = Path(__file__).resolve().parents[3]
 # What each rule is keyed by: those that follow a part of the sources in the flow.
 KEYS = {
     "models": PARTS["data_and_models"],

@@ -5,7 +5,6 @@ import inspect
 import json
 import re
 import subprocess
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,8 +22,7 @@ from reproduction.planning.workflow import Workflow
 from reproduction.seeds import derive
 from splitcredit import to_forest
 
-ROOT = Path(__file__).resolve().parents[3]
-FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+FULL = config.read_yaml(config.CONFIG / "config.yaml")
 BASE = {"data": "led_sampled", "model": "extra_trees"}
 RED_WINE = {"dataset": "standardized_split", "of": "red_wine"}
 TREE = {"estimator": "DecisionTreeRegressor", "max_depth": 2}

@@ -1,19 +1,13 @@
 """The worked sweeps: their stored tables come out anew, and the page shows what they hold."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from batches import Batch
 from reproduction import datasets
 from reproduction.planning import configuration, sweep
+from scripts import script
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import take_sweeps  # noqa: E402  (a program, no package)
-
+take_sweeps = script("tools/take_sweeps.py")
 SHARES = {"data.n_features": 5, "model.n_estimators": 10, "model.max_depth": 2}
 
 

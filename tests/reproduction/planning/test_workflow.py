@@ -19,6 +19,8 @@ from snakemake_runs import snakemake_runs
 from splitcredit.results import attribution
 
 ROOT = Path(__file__).resolve().parents[3]
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+ENVIRONMENT = {**os.environ, "PATH": PATH}
 STAGES = {"kernels", "data_and_models", "importances", "metrics", "artefacts"}
 STAGES |= {"artefacts_without_figure", "claims", "report", "check"}
 # The jobs of a batch.
@@ -80,12 +82,11 @@ def write_experiment(project, experiment):
 @pytest.fixture(scope="module")
 def snakemake(tmp_path_factory):
     """Runs snakemake in a copy; the result has all that it printed in stdout."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
     def run(project, *arguments, check=True, profile=True):
         options = ["--workflow-profile", "workflow/profiles/default"] if profile else []
         cores = [] if "--cores" in arguments else ["--cores", "1"]
-        process = fork(project, [*options, *cores, *arguments], {**os.environ, "PATH": path})
+        process = fork(project, [*options, *cores, *arguments], ENVIRONMENT)
         assert not check or process.returncode == 0, process.stdout
         return process
 
