@@ -4,7 +4,6 @@ import inspect
 import json
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 from sklearn.ensemble import (
@@ -26,6 +25,7 @@ from forests import (
 )
 from reproduction.storage import read_bundle, write_bundle
 from splitcredit import Attribution, Forest, Importance, explain, to_forest
+from splitcredit.kernels.compiled import threads
 from splitcredit.measures import function_of, kind_of, names
 from splitcredit.results.attribution import from_arrays
 
@@ -87,18 +87,6 @@ def case(request):
     return to_forest(model, X), X, y
 
 
-def in_threads(compute, threads=(1, 2)):
-    """The bytes of what is computed, by numbers of threads."""
-    contents, before = [], numba.get_num_threads()
-    try:
-        for n in threads:
-            numba.set_num_threads(n)
-            contents.append(compute().values.tobytes())
-    finally:
-        numba.set_num_threads(before)
-    return contents
-
-
 @pytest.mark.parametrize("name", LOCAL)
 class TestEveryLocalMeasure:
     """The contract of `splitcredit.measures` for `explain`."""
@@ -139,7 +127,9 @@ class TestEveryLocalMeasure:
     def test_has_the_same_bytes_in_threads_in_batches_and_in_any_order(self, name, case):
         forest, X, y = case
         rows = np.tile(X, (4, 1))
-        assert len(set(in_threads(lambda: call(name, forest, X, y, rows)))) == 1
+        with threads(1):
+            by_one_thread = call(name, forest, X, y, rows).values
+        assert call(name, forest, X, y, rows).values.tobytes() == by_one_thread.tobytes()
         values = call(name, forest, X, y, X).values
         parts = [call(name, forest, X, y, X[a:b]).values for a, b in ((0, 1), (1, 70), (70, 120))]
         assert np.concatenate(parts).tobytes() == values.tobytes()
@@ -162,7 +152,8 @@ class TestEveryGlobalMeasure:
         values = call(name, forest, X, y).values
         assert values.shape == (forest.n_features,) and values.dtype == np.float64
         assert np.isfinite(values).all() and values[0] > 0 and values[-1] == 0.0
-        assert set(in_threads(lambda: call(name, forest, X, y))) == {values.tobytes()}
+        with threads(1):
+            assert call(name, forest, X, y).values.tobytes() == values.tobytes()
 
 
 @pytest.mark.parametrize("name", LOCAL + GLOBAL)
