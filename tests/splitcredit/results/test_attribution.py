@@ -13,16 +13,7 @@ from sklearn.ensemble import (
 )
 
 import splitcredit
-from forests import (
-    DRAWN,
-    fitted,
-    grow,
-    leaf,
-    random_forest,
-    rows_on_thresholds,
-    stump,
-    whole_numbers,
-)
+from forests import DRAWN, fitted, random_forest, rows_on_thresholds, stump, whole_numbers
 from reproduction.storage import read_bundle, write_bundle
 from splitcredit import Attribution, Forest, Importance, explain, to_forest
 from splitcredit.kernels.compiled import threads
@@ -203,10 +194,6 @@ class TestChoiceOfOutputs:
         assert a.output_names == ("predicted",) and a.parameters == {"output": "predicted"}
         largest = forest.predict(X).max(axis=1)
         np.testing.assert_allclose(a.totals()[:, 0], largest, rtol=1e-12)
-
-    def test_predicted_is_the_first_of_equals(self, name):
-        forest = grow([leaf([0.2, 0.4, 0.4])], 1)
-        assert explained(forest, [[0.0]], name, output="predicted").output_index.tolist() == [1]
 
     @pytest.mark.parametrize("output", ["z", -1, 2, 1.0, None])
     def test_unknown_outputs_are_refused(self, name, output):
