@@ -112,14 +112,11 @@ def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
 
 def sets_on_paths(forest, size):
     """Sets of features that are tested on one path from a root to a leaf, in rising order."""
-    sets, waiting = set(), [(int(root), frozenset()) for root in forest.tree_offsets[:-1]]
-    while waiting:
-        k, tested_above = waiting.pop()
-        if forest.feature[k] < 0:
-            sets.update(combinations(sorted(tested_above), size))
-        else:
-            tested = tested_above | {int(forest.feature[k])}
-            waiting += [(int(forest.left[k]), tested), (int(forest.right[k]), tested)]
+    sets = set()
+    for root in forest.tree_offsets[:-1]:
+        for _, path in twins.ways(forest, root):
+            tested = {int(forest.feature[k]) for k, _, _ in path}
+            sets.update(combinations(sorted(tested), size))
     return sorted(sets)
 
 
