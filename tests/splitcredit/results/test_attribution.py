@@ -232,12 +232,6 @@ def attribution(**changes):
     )
 
 
-def test_totals_add_the_baseline():
-    np.testing.assert_array_equal(attribution().totals(), [[106.0, 209.0], [124.0, 227.0]])
-    by_row = attribution(baseline=[[1.0, 2.0], [3.0, 4.0]])
-    np.testing.assert_array_equal(by_row.totals(), [[7.0, 11.0], [27.0, 31.0]])
-
-
 def test_the_frame_has_a_row_for_each_row_and_output():
     assert repr(attribution()) == "Attribution('saabas', 2 samples, 3 features, 2 outputs)"
     frame = attribution().to_frame()
