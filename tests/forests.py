@@ -227,9 +227,9 @@ def whole_numbers(kind, n, p, seed=0):
     return X, (X[:, 0] + X[:, 1] > 7).astype(int) + (X[:, 2] > 4)
 
 
-def labeled_table(n=300, seed=0):
+def labeled_table(n=300):
     """A table with words, numbers in a column of type category, and a target."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=n).round(1)})
     frame["color"] = pd.Categorical(rng.choice(LABELS, n), categories=LABELS)
     frame["size"] = pd.Categorical(rng.choice([10, 20, 35], n))
@@ -241,23 +241,13 @@ def labeled_table(n=300, seed=0):
     return frame, y
 
 
-def _with_gaps(X, share=0.1, seed=0):
-    X = X.copy()
-    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
-    return X
-
-
-def _weights(n, seed=0):
-    return np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 3.7], n)
-
-
 @cache
 def _data(name):
     if name.startswith("made"):
         return whole_numbers(name.removeprefix("made "), 150, 6)
     if name.startswith("gaps"):
         X, y = _data(name.removeprefix("gaps "))
-        return _with_gaps(X), y
+        return np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X), y
     return getattr(datasets, f"load_{name}")(return_X_y=True)
 
 
@@ -317,7 +307,8 @@ def fitted(name):
     """Model, training X and y of one of the names in `FITTED`; the same objects every time."""
     model, data = _FITS[name]
     X, y = _data(data)
-    weights = _weights(len(y)) if "weighted" in name else None
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 3.7], len(y))
+    weights = weights if "weighted" in name else None
     return model.set_params(random_state=0).fit(X, y, sample_weight=weights), X, y
 
 
