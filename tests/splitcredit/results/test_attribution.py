@@ -36,15 +36,8 @@ GLOBAL = [name for name in names() if kind_of(name) == "importance"]
 OF_PREDICTION = [n for n in LOCAL if "output" in inspect.signature(function_of(n)).parameters]
 
 
-def bagged(kind):
-    """A bagged model of whole numbers, its training rows and targets."""
-    X, y = whole_numbers(kind, 120, 5)
-    model = RandomForestClassifier if kind == "classes" else RandomForestRegressor
-    return model(12, random_state=0).fit(X, y), X, y
-
-
 def unfitted(forest):
-    """An estimator of the kind that a forest of `bagged`, or one without a split, comes from."""
+    """An estimator of the kind that a forest of `case`, or one without a split, comes from."""
     model = RandomForestClassifier if forest.n_outputs > 1 else RandomForestRegressor
     splits = forest.n_nodes > forest.n_trees
     return model(forest.n_trees, min_samples_split=2 if splits else 1000, random_state=0)
@@ -73,9 +66,10 @@ def explained(forest, X, method, **parameters):
 
 @pytest.fixture(scope="module", params=["classes", "values"])
 def case(request):
-    """Forest, training X and y: a classifier and a regressor."""
-    model, X, y = bagged(request.param)
-    return to_forest(model, X), X, y
+    """Forest, training X and y, of whole numbers: a bagged classifier and a regressor."""
+    X, y = whole_numbers(request.param, 120, 5)
+    model = RandomForestClassifier if request.param == "classes" else RandomForestRegressor
+    return to_forest(model(12, random_state=0).fit(X, y), X), X, y
 
 
 @pytest.mark.parametrize("name", LOCAL)
