@@ -192,8 +192,6 @@ def fault(error, given):
         return ""  # with the name of the file
     if not isinstance(error, (TypeError, ValueError)):
         return f"{type(error).__name__}: {text}"
-    if isinstance(error, TypeError) and "unexpected keyword argument 'colour'" in text:
-        return ""  # Python's own word for a parameter that the signature does not show
     known = {"X", "model", "forest", "Forest", "method", "features", "values", "a feature", "group"}
     known |= {*given, "holds no"}
     if not any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in known):
