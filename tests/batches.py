@@ -21,7 +21,6 @@ class Batch:
         storage.write_bundle(self.files["data"], {"d": data})
 
     def fit(self):
-        """Fit the model."""
         model = data_and_models.fitted(self.run["model"], self.data, self.run["repeat"])
         self.write(model)
         return self

@@ -160,7 +160,7 @@ def expvalue(forest, row, known, number=float) -> list:
     return [aggregated(forest, s) + number(b) for s, b in zip(total, forest.base, strict=True)]
 
 
-def tree_shap_by_subsets(forest, X, number=float, players=None) -> np.ndarray:
+def tree_shap_by_subsets(forest, X, players=None) -> np.ndarray:
     """Shapley values by enumeration of all subsets: lundberg2017, Eq. 2 with Algorithm 1.
 
     Each of the players is a list of features that are known together; by default each feature is
@@ -170,10 +170,10 @@ def tree_shap_by_subsets(forest, X, number=float, players=None) -> np.ndarray:
     values = []
     for row in X:
         worth = {
-            S: expvalue(forest, row, [j for i in S for j in players[i]], number)
+            S: expvalue(forest, row, [j for i in S for j in players[i]])
             for S in coalitions(len(players))
         }
-        values.append(shapley(worth, len(players), number))
+        values.append(shapley(worth, len(players)))
     return np.array(values)
 
 
@@ -182,22 +182,21 @@ def coalitions(p) -> list[tuple]:
     return [S for size in range(p + 1) for S in combinations(range(p), size)]
 
 
-def shapley(worth, p, number=float) -> np.ndarray:
+def shapley(worth, p) -> np.ndarray:
     """Shapley values, (p, n_outputs), from the worth of all coalitions: lundberg2017, Eq. 2.
 
     Eq. 2 is printed with the factor (M - |S|! - 1); |S|! (M - |S| - 1)! / M! is right.
     """
-    added = math.fsum if number is float else sum
     values = []
     for i in range(p):
         gains = []
         for S in worth:
             if i not in S:
-                weight = number(Fraction(orders(p)[len(S)], math.factorial(p)))
+                weight = orders(p)[len(S)] / math.factorial(p)
                 pairs = zip(worth[tuple(sorted((*S, i)))], worth[S], strict=True)
                 gains.append([weight * (with_i - without_i) for with_i, without_i in pairs])
-        values.append([added(of_output) for of_output in zip(*gains, strict=True)])
-    return np.array(values, float if number is float else object)
+        values.append([math.fsum(of_output) for of_output in zip(*gains, strict=True)])
+    return np.array(values)
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 import twins
 
 
-def interaction_index(forest, X, sets, background=None, number=float) -> np.ndarray:
+def interaction_index(forest, X, sets, background=None) -> np.ndarray:
     """Shapley interaction index by all subsets: Grabisch and Roubens 1999.
 
     The sum over the sets S of other features of (n - s - t)! s! / (n - t + 1)! times the sum over
@@ -19,11 +19,11 @@ def interaction_index(forest, X, sets, background=None, number=float) -> np.ndar
     """
     values = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
     for i, row in enumerate(X):
-        values[i] = index_of_game(_worth(forest, row, background, number), sets, number)
+        values[i] = index_of_game(_worth(forest, row, background), sets)
     return values
 
 
-def index_of_game(worth, sets, number=float) -> np.ndarray:
+def index_of_game(worth, sets) -> np.ndarray:
     """The index of sets of players, from the worth of every coalition, (n_sets, n_outputs)."""
     n = max(len(S) for S in worth)
     index = np.zeros((len(sets), len(worth[frozenset()])), dtype=object)
@@ -31,24 +31,22 @@ def index_of_game(worth, sets, number=float) -> np.ndarray:
         T = [int(j) for j in T]
         other_players = [j for j in range(n) if j not in T]
         for size in range(len(other_players) + 1):
-            weight = Fraction(
-                math.factorial(n - size - len(T)) * math.factorial(size),
-                math.factorial(n - len(T) + 1),
-            )
+            weight = math.factorial(n - size - len(T)) * math.factorial(size)
+            weight /= math.factorial(n - len(T) + 1)
             for S in combinations(other_players, size):
                 for length in range(len(T) + 1):
                     for L in combinations(T, length):
                         sign = (-1) ** (len(T) - length)
-                        index[at] += sign * number(weight) * worth[frozenset(S + L)]
+                        index[at] += sign * weight * worth[frozenset(S + L)]
     return index
 
 
-def _worth(forest, row, background, number):
+def _worth(forest, row, background):
     """Value v of each set of known features, (n_outputs,)."""
     worth = {}
     for known_features in twins.coalitions(forest.n_features):
         if background is None:
-            value = twins.expvalue(forest, row, set(known_features), number)
+            value = twins.expvalue(forest, row, set(known_features))
         else:
             mixed = np.array(background, dtype=float)
             mixed[:, known_features] = row[list(known_features)]

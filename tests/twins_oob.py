@@ -16,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 import twins
 from forests import whole_numbers
 from splitcredit import to_forest
+from splitcredit.models.forest import part
 
 
 def one_hot(forest, y) -> list[list[Fraction]]:
@@ -147,15 +148,7 @@ def restricted_products(forest, X, y, rows="oob", columns=None, divide_by="rows"
 
 def trees(forest):
     """Each tree as a forest of its own."""
-    for t, root in enumerate(forest.tree_offsets[:-1]):
-        nodes = slice(root, forest.tree_offsets[t + 1])
-        fields = {k: getattr(forest, k)[nodes] for k in ("feature", "threshold", "value", "cover")}
-        fields |= {k: np.where(forest.feature[nodes] < 0, -1, getattr(forest, k)[nodes] - root)
-                for k in ("left", "right")}  # fmt: skip
-        for k in ("impurity", "missing_left"):
-            fields[k] = None if getattr(forest, k) is None else getattr(forest, k)[nodes]
-        offsets = [0, len(fields["feature"])]
-        yield replace(forest, **fields, tree_offsets=offsets, inbag=forest.inbag[t : t + 1])
+    return [part(forest, t, t + 1) for t in range(forest.n_trees)]
 
 
 def oob_attributions(forest, X, rows, explained) -> np.ndarray:
@@ -194,7 +187,7 @@ def orders_within_cells(forest, X, permutations, threshold, columns=None):
         return max((abs(spearmanr(*ranked[:, pair].T).statistic) for pair in pairs), default=0)
 
     def of_tree(t, n):
-        tree = list(trees(forest))[t]
+        tree = trees(forest)[t]
         oob_rows, drawn = X[tree.inbag[0] == 0], permutations(t, n)
         orders, split_on = drawn.copy(), tree.feature[tree.feature >= 0]
         for j, own in enumerate(columns):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -15,14 +16,18 @@ def sage(forest, X, y, background, loss, imputer="marginal") -> np.ndarray:
 
     `y` holds indices of classes, or numbers where there is one output.
     """
-    predict = _remembered(forest)
+
+    @cache
+    def predict(row):
+        """Take the bytes of a row, as the same rows come again and again."""
+        return twins.predict(forest, [np.frombuffer(row, X.dtype)])[0]
 
     def f_S(x, S):
         if imputer == "marginal":
             rows = [mixed(x, z, S, forest) for z in background]
         else:
             rows = [z for z in background if all(x[j] == z[j] for j in S)]
-        predictions = [predict(row) for row in rows]
+        predictions = [predict(row.tobytes()) for row in rows]
         return [math.fsum(output) / len(rows) for output in zip(*predictions, strict=True)]
 
     return _of_game(f_S, forest.n_features, X, y, loss)
@@ -46,19 +51,6 @@ def _of_game(f_S, p, X, y, loss):
         losses = [_loss(loss, f_S(x, S), y_x) for x, y_x in zip(X, y, strict=True)]
         v[S] = [-math.fsum(losses) / len(X)]
     return twins.shapley(v, p)[:, 0]
-
-
-def _remembered(forest):
-    """Prediction for one row; the twin asks for the same rows again and again."""
-    predictions = {}
-
-    def predict(row):
-        key = row.tobytes()
-        if key not in predictions:
-            predictions[key] = twins.predict(forest, [row])[0]
-        return predictions[key]
-
-    return predict
 
 
 def _loss(loss, prediction, y):

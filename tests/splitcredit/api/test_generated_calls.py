@@ -31,7 +31,7 @@ RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 3)).round(1)
 TARGETS = {"classes": RNG.integers(0, 3, 60), "two": RNG.integers(0, 2, 60), "values": ROWS[:, 0]}
 NAMES = ["dose", "age", "size"]
-# Model, its fields of use, and its targets.
+# Model, and the name of its targets.
 MODELS = {
     "forest": (RandomForestClassifier(3, max_depth=3, random_state=0), "classes"),
     "regression": (RandomForestRegressor(2, max_depth=3, random_state=0), "values"),
@@ -176,7 +176,6 @@ def calls(draw):
 
 
 def fitted(name):
-    """A model of a name, and the targets that it has learned."""
     model, targets = MODELS[name]
     if not hasattr(model, "n_features_in_"):
         model.fit(
@@ -193,8 +192,6 @@ def fault(error, given):
         return ""  # with the name of the file
     if not isinstance(error, (TypeError, ValueError)):
         return f"{type(error).__name__}: {text}"
-    if isinstance(error, TypeError) and "unexpected keyword argument 'colour'" in text:
-        return ""  # Python's own word for a parameter that the signature does not show
     known = {"X", "model", "forest", "Forest", "method", "features", "values", "a feature", "group"}
     known |= {*given, "holds no"}
     if not any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in known):
@@ -222,7 +219,6 @@ def check(function, model, result, X, arguments):
 
 
 def called(function, model, X, arguments):
-    """The result of a call."""
     if function in ("to_forest", "TreeExplainer"):
         made = getattr(splitcredit, function)(model, **arguments)
         return made if function == "to_forest" else made(X)

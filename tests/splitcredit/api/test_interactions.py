@@ -98,16 +98,6 @@ def test_tables_of_pairs_equal_the_traversal_of_fitted_trees(name):
     assert twins.largest_error(tables, blocks) <= twins.ROUNDING
 
 
-def test_shallow_forests_are_explained_by_tables_whatever_the_rows(monkeypatch):
-    """Rows beside it must not change the last digits of a row."""
-    forest = far_apart(20)
-    X = rows_on_thresholds(forest, 300)
-    assert pair_tables.pays(forest)
-    monkeypatch.setattr(pair_blocks, "pair_index", None)
-    of_all_rows = interactions(forest, X).values
-    assert interactions(forest, X[7:8]).values.tobytes() == of_all_rows[7:8].tobytes()
-
-
 def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
     """They would be made anew for every call, which takes longer than to explain a few rows."""
     forest = far_apart(20)
@@ -122,14 +112,11 @@ def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
 
 def sets_on_paths(forest, size):
     """Sets of features that are tested on one path from a root to a leaf, in rising order."""
-    sets, waiting = set(), [(int(root), frozenset()) for root in forest.tree_offsets[:-1]]
-    while waiting:
-        k, tested_above = waiting.pop()
-        if forest.feature[k] < 0:
-            sets.update(combinations(sorted(tested_above), size))
-        else:
-            tested = tested_above | {int(forest.feature[k])}
-            waiting += [(int(forest.left[k]), tested), (int(forest.right[k]), tested)]
+    sets = set()
+    for root in forest.tree_offsets[:-1]:
+        for _, path in twins.ways(forest, root):
+            tested = {int(forest.feature[k]) for k, _, _ in path}
+            sets.update(combinations(sorted(tested), size))
     return sorted(sets)
 
 

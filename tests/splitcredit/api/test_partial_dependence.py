@@ -231,4 +231,3 @@ def test_frames_and_plots_show_places_by_name():
     several = partial_dependence(*categorical(classes=True), ["a", "size"])
     with pytest.raises(ValueError, match="this plot shows one output: pass output="):
         several.plot()
-    matplotlib.pyplot.close("all")

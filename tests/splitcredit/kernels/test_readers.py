@@ -118,12 +118,6 @@ def test_lines_are_found_by_their_whole_key_in_the_tree_that_they_are_in():
     assert contents == [["1 2", None, "4"], ["3", "", None], [None] * 3, [None] * 3]
 
 
-def text_of_model():
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    parameters = {"num_leaves": 5, "num_threads": 1, "verbose": -1}
-    return lightgbm.train(parameters, lightgbm.Dataset(X, X[:, 0]), 3).model_to_string()
-
-
 @pytest.mark.parametrize(
     ("line", "damaged", "message"),
     [
@@ -135,7 +129,10 @@ def text_of_model():
     ],
 )
 def test_damaged_numbers_of_a_text_name_the_line(tmp_path, line, damaged, message):
-    text = re.sub("^tree_sizes=.*\n", "", text_of_model(), flags=re.M)
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    parameters = {"num_leaves": 5, "num_threads": 1, "verbose": -1}
+    text = lightgbm.train(parameters, lightgbm.Dataset(X, X[:, 0]), 3).model_to_string()
+    text = re.sub("^tree_sizes=.*\n", "", text, flags=re.M)
     assert line in text
     path = tmp_path / "model.txt"
     path.write_text(re.sub("^" + re.escape(line), damaged, text, count=1, flags=re.M))

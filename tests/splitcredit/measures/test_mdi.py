@@ -23,7 +23,6 @@ from splitcredit import explain, to_forest
 
 
 def importance(forest, normalize="none"):
-    """MDI as an array."""
     return splitcredit.mdi(forest, normalize=normalize).values
 
 

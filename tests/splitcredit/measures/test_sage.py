@@ -44,7 +44,6 @@ LED = led.load()
 
 @cache
 def led_forest():
-    """Extra-trees on led: model and forest."""
     model = ExtraTreesClassifier(50, max_features=1, criterion="entropy", random_state=0)
     model.fit(LED.X, LED.y)
     return model, to_forest(model)
@@ -52,26 +51,22 @@ def led_forest():
 
 @cache
 def regression():
-    """A small regressor with its rows and targets."""
     X, y = whole_numbers("values", 40, 4)
     model = RandomForestRegressor(8, max_depth=4, random_state=0).fit(X, y)
     return model, to_forest(model), X, y
 
 
 def of_led(loss="cross_entropy", **options):
-    """SAGE of the forest on led."""
     return sage_of(led_forest()[1], LED.X, LED.y, loss=loss, **options)
 
 
 def of_regression(**options):
-    """SAGE of the small regressor."""
     _, forest, X, y = regression()
     return sage_of(forest, X, y, **options)
 
 
 @cache
 def boosted(name):
-    """A boosted classifier with its rows and labels."""
     X, _ = whole_numbers("classes", 90, 3, 4)
     y = (X[:, 0] + X[:, 1] // 3).astype(int) % (2 if "two" in name else 3)
     y = np.array(["no", "so-so", "yes"])[y]
@@ -91,7 +86,6 @@ def boosted(name):
 
 
 def of_boosted(**options):
-    """SAGE of the probabilities of a boosted classifier."""
     return sage_of(*boosted("lightgbm, three"), **options)
 
 

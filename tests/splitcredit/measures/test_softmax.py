@@ -35,12 +35,12 @@ def explained(case, curve, n=4, **options):
     return splitcredit.tree_shap_interventional(model, X[:n], **given)
 
 
-def by_definition(case, curve, n=4):
-    """Shapley values of the mean over the background, from all coalitions, (n, 4, n_outputs)."""
+def by_definition(case, curve):
+    """Shapley values of the mean over the background, from all coalitions, (4, 4, n_outputs)."""
     model, X, y = case
     index = np.unique(y, return_inverse=True)[1]
     values = []
-    for i in range(n):
+    for i in range(4):
         v = {}
         for S in twins.coalitions(4):
             rows = X[60:70].copy()

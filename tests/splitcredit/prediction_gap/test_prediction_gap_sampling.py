@@ -208,8 +208,7 @@ def test_nmae_is_the_sum_of_differences_over_the_sum_of_exact_values():
         sampling.nmae(exact[:2], exact)
 
 
-def rankings_of(n, d, seed=0):
-    return np.argsort(np.random.default_rng(seed).random((n, d)), axis=1)
+RANKINGS = np.argsort(np.random.default_rng(0).random((6, 7)), axis=1)
 
 
 @pytest.mark.parametrize("perturbed", ["important", "unimportant"])
@@ -217,8 +216,8 @@ def test_pgi_and_pgu_equal_the_definition(perturbed):
     """Each perturbs what the other keeps, which OpenXAI's issue 28 confused."""
     forest, X = boosted()
     pool = noise.noise_pool("mc", 7, 40)
-    gaps = sampling.gaps_by_k(forest, X[:6], rankings_of(6, 7), 0.5, 40, perturbed)
-    for i, ranking in enumerate(rankings_of(6, 7)):
+    gaps = sampling.gaps_by_k(forest, X[:6], RANKINGS, 0.5, 40, perturbed)
+    for i, ranking in enumerate(RANKINGS):
         for k in range(1, 8):
             subset = ranking[:k] if perturbed == "important" else ranking[k:]
             draws = pool[(i * 7 + k - 1) % 64]
@@ -228,9 +227,9 @@ def test_pgi_and_pgu_equal_the_definition(perturbed):
 
 def test_gaps_by_k_take_squares_some_k_and_halton():
     forest, X = boosted()
-    given, more = (forest, X[:6], rankings_of(6, 7), 0.3), {"kind": "halton", "random_state": 4}
+    given, more = (forest, X[:6], RANKINGS, 0.3), {"kind": "halton", "random_state": 4}
     gaps = sampling.gaps_by_k(*given, 64, ks=iter([2, 5]), absolute=False, **more)
-    features = [np.isin(range(7), ranking[:k]) for ranking in rankings_of(6, 7) for k in (2, 5)]
+    features = [np.isin(range(7), ranking[:k]) for ranking in RANKINGS for k in (2, 5)]
     each_row_twice = np.repeat(X[:6], 2, axis=0)
     by_pairs = sampling.pg2_sampled(forest, each_row_twice, features, [64], 0.3, **more)
     assert gaps.tobytes() == by_pairs.tobytes()
