@@ -56,7 +56,9 @@ class Subject:
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
             self.classes = (other, *self.forest.output_names)
-        self.raw, *self._own = self._table(X, y, weights, "X", self._keeps_all(X))
+        fits = len_of(X) * self.forest.n_features <= MOST_NUMBERS
+        keeps_all = fits and self.forest.inbag is not None  # out-of-bag rows are among all rows
+        self.raw, *self._own = self._table(X, y, weights, "X", keeps_all)
         self.table, self.y, self.codes, self.weights = self._own
         self.why_not_bagged = self._why_not_bagged()
         self.has_test = X_test is not None
@@ -206,11 +208,6 @@ class Subject:
         weights = rows_at(self.weights, rows[seen])
         scores = scores[:, 1:] if len(self.classes) == 2 else scores
         return scores, self.codes[rows][seen], weights
-
-    def _keeps_all(self, X):
-        """Return whether all rows may be needed, as by a forest with out-of-bag rows."""
-        fits = len_of(X) * self.forest.n_features <= MOST_NUMBERS
-        return fits and self.forest.inbag is not None
 
     def _table(self, X, y, weights, what, keeps_all):
         try:
