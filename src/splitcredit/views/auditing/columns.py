@@ -87,7 +87,6 @@ def columns_of(table) -> list[Column]:
 
 
 def _kind(column):
-    """Say whether a column has numbers, times or text."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return "time"
     if pd.api.types.is_numeric_dtype(column):
