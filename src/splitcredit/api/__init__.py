@@ -521,7 +521,6 @@ def _measured(method, model, X, y, progress, common, sample_weight=None) -> Impo
 
 
 def _by_gaps(opened, method, output, given, progress) -> Rankings:
-    """Rank by exact gaps."""
     of_method = {k: v for k, v in given.items() if k not in ("noise", "scale", "background")}
     _methods.call(method, "rank", **of_method)  # refuses unknown parameters
     noise, scale, who = given.get("noise"), given.get("scale"), f"method {method!r}"

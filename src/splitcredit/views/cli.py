@@ -259,7 +259,6 @@ def _targets(of_method, y):
 
 
 def _write_or_show(given, frame, note=""):
-    """Write a frame, or show it."""
     if given.form == "table":
         files.show(frame, note)
     else:
@@ -267,7 +266,6 @@ def _write_or_show(given, frame, note=""):
 
 
 def _draw(given, plot, **options):
-    """Write a plot."""
     with files.replacing(given.out) as partial:
         pyplot().switch_backend("Agg")
         plot(**options).figure.savefig(partial, dpi=150, format="png")

@@ -32,6 +32,7 @@ class Column(NamedTuple):
     values: np.ndarray
     labels: list[str] | None = None
     is_time: bool = False
+    later: np.ndarray | None = None  # its values in the rows of a test
 
     def word(self, value):
         """Give a value as text."""
@@ -67,30 +68,25 @@ class Outcome(NamedTuple):
         return str(self.classes[int(code)]) if self.classes else f"{code:.6g}"
 
 
-def columns_of(tables) -> list[list[Column]]:
-    """Convert DataFrames with the same columns to lists of `Column`."""
-    whole = pd.concat(tables, ignore_index=True)
-    parts: list[list[Column]] = [[] for _ in tables]
-    kinds = [_kind(whole.iloc[:, j]) for j in range(whole.shape[1])]
-    texts = [whole.iloc[:, j] for j, kind in enumerate(kinds) if kind == "text"]
+def columns_of(table) -> list[Column]:
+    """Convert the columns of a DataFrame."""
+    kinds = [_kind(column) for _, column in table.items()]
+    texts = [table.iloc[:, j] for j, kind in enumerate(kinds) if kind == "text"]
     labels = sorted({str(x) for column in texts for x in column.dropna().unique()})
-    place = {label: float(k) for k, label in enumerate(labels)}
-    for part, table in zip(parts, tables, strict=True):
-        for j, kind in enumerate(kinds):
-            column, name = table.iloc[:, j], str(table.columns[j])
-            if kind == "time":
-                column = pd.to_datetime(column, errors="coerce", utc=True, format="mixed")
-                column = (column - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-            elif kind == "text":
-                column = column.astype(object).map(lambda x: place.get(str(x), np.nan))
-            values = column.to_numpy(np.float64, na_value=np.nan)
-            is_time = kind == "time" or bool(re.search(_TIMES, name.lower()))
-            part.append(Column(name, values, labels if kind == "text" else None, is_time))
-    return parts
+    place, columns = {label: float(k) for k, label in enumerate(labels)}, []
+    for kind, (name, column) in zip(kinds, table.items(), strict=True):
+        if kind == "time":
+            column = pd.to_datetime(column, errors="coerce", utc=True, format="mixed")
+            column = (column - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+        elif kind == "text":
+            column = column.astype(object).map(lambda x: place.get(str(x), np.nan))
+        values = column.to_numpy(np.float64, na_value=np.nan)
+        is_time = kind == "time" or bool(re.search(_TIMES, str(name).lower()))
+        columns.append(Column(str(name), values, labels if kind == "text" else None, is_time))
+    return columns
 
 
 def _kind(column):
-    """Say whether a column has numbers, times or text."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return "time"
     if pd.api.types.is_numeric_dtype(column):

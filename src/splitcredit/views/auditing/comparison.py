@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from splitcredit.api import explain_chunks, importance
+from splitcredit.api import explain, explain_chunks, importance
 from splitcredit.measures import _methods
 from splitcredit.measures._attributed import mean_of_rows
 from splitcredit.measures._calls import checked, needs
-from splitcredit.measures._methods import PRESETS
 from splitcredit.models.forest import part
 from splitcredit.results import progress_bar
 from splitcredit.results.attribution import Importance
@@ -33,47 +30,30 @@ BACKGROUND, SCORED, FITTED = 50, 500, 2_000
 # attributions that are kept.
 SHAP_PAIRS, TRIPLES, KEPT = 200_000, 20_000_000, 50_000_000
 
-# Methods that are of test rows, if there are any.
-OF_SCORES = ("permutation", "sage")
+# Measures of test rows, if there are any, and their parameters.
+OF_SCORES = {"permutation": {"n_repeats": 5}, "sage": {"n_permutations": PERMUTATIONS}}
 
 
-class Measure(NamedTuple):
-    """Computation of an importance, and what its standard error varies over."""
-
-    method: str  # with its parameters, as `splitcredit.importance` takes it
-    parameters: dict = MappingProxyType({})  # type: ignore[assignment]
-    over: str = ""  # "rows", "trees", or "own" for that of the measure
-
-    @property
-    def needs(self):
-        """Needs of the method beside a model and X."""
-        return _methods.look_up(self.method, "importance").needs
-
-    def call(self, function="importance", **more):
-        """Bind the method's function to its parameters and more."""
-        parameters = {**self.parameters, **more}
-        return _methods.call(self.method, function, **parameters)
-
-
-# One line a measure: a new one appears in every table and plot. `importance` takes the names.
+# What the standard error of a measure varies over; empty for its own, or none. One line a measure:
+# a new one appears in every table and plot. `importance` takes the names.
 MEASURES = {
-    "mdi": Measure("mdi", over="trees"),
-    "mdi_oob": Measure("mdi_oob", over="trees"),
-    "ufi": Measure("ufi", over="trees"),
-    "pg_hat_10": Measure(*PRESETS["pg_hat_10"], over="trees"),
-    "air": Measure("air"),
-    "mda": Measure("mda", over="own"),
-    "permutation": Measure("permutation", {"n_repeats": 5}, over="own"),
-    "sage": Measure("sage", {"n_permutations": PERMUTATIONS}, over="own"),
-    "local_mdi": Measure("local_mdi", over="rows"),
-    "saabas": Measure("saabas", over="rows"),
-    "tree_shap": Measure("tree_shap", over="rows"),
-    "tree_shap_interventional": Measure("tree_shap_interventional", over="rows"),
-    "inbag_shap": Measure(*PRESETS["inbag_shap"], over="rows"),
-    "oob_shap": Measure(*PRESETS["oob_shap"], over="rows"),
-    "oob_shap_centered": Measure(*PRESETS["oob_shap_centered"], over="trees"),
-    "split_count": Measure("splits"),
-    "split_gain": Measure(*PRESETS["split_gain"]),
+    "mdi": "trees",
+    "mdi_oob": "trees",
+    "ufi": "trees",
+    "pg_hat_10": "trees",
+    "air": "",
+    "mda": "",
+    "permutation": "",
+    "sage": "",
+    "local_mdi": "rows",
+    "saabas": "rows",
+    "tree_shap": "rows",
+    "tree_shap_interventional": "rows",
+    "inbag_shap": "rows",
+    "oob_shap": "rows",
+    "oob_shap_centered": "trees",
+    "split_count": "",
+    "split_gain": "",
 }
 
 
@@ -237,53 +217,52 @@ def compared(subject: Subject, names=tuple(MEASURES), done=lambda n: None) -> Co
 
 def measured(subject: Subject, name: str) -> Importance:
     """Compute the importance by one measure, with its standard error or NaN."""
-    measure = MEASURES[name]
-    if "y" in measure.needs and subject.y is None:
-        raise TypeError(needs(f"method {measure.method!r}", "y"))
-    if "bootstrap" in measure.needs:
+    method, over = _methods.look_up(name, "importance"), MEASURES[name]
+    if "y" in method.needs and subject.y is None:
+        raise TypeError(needs(f"method {method.name!r}", "y"))
+    if "bootstrap" in method.needs:
         if subject.why_not_bagged:
             raise ValueError(subject.why_not_bagged)
-        found = _of_training_rows(subject, measure)
-    elif measure.over == "rows":
-        found = _of_rows(subject, measure)
-    elif measure.method in OF_SCORES:
-        found = _of_scores(subject, measure)
-    elif measure.method == "air":
+        found = _of_training_rows(subject, name, method)
+    elif over == "rows":
+        found = _of_rows(subject, name, "background" in method.needs)
+    elif name in OF_SCORES:
+        found = _of_scores(subject, name)
+    elif name == "air":
         found = _air(subject)
-    elif measure.over == "trees" and subject.is_averaged:
-        found = _by_trees(subject, subject.forest, measure, {})
+    elif over == "trees" and subject.is_averaged:
+        found = _by_trees(subject, subject.forest, name, {})
     else:
-        model = subject.inner if "kind" in measure.parameters else subject.forest
-        found = importance(subject.by_columns(model), method=measure.call())
+        model = subject.inner if name == "split_gain" else subject.forest
+        found = importance(subject.by_columns(model), method=name)
     error = np.where(found.standard_error > 0, found.standard_error, np.nan)
     return Importance(found.values, subject.measured_names, name, found.parameters, error)
 
 
-def _of_rows(subject, measure):
+def _of_rows(subject, name, needs_background):
     """Average the absolute attributions of some rows."""
     (rows, *_, weights), trees = subject.sample(EXPLAINED, 2), subject.some_trees()
-    needs_more = "background" in measure.needs
-    more = {"background": subject.background(BACKGROUND)} if needs_more else {}
-    trees = subject.by_columns(trees)
-    pieces = explain_chunks(trees, rows, measure.call("explain", **more), progress=False)
+    more = {"background": subject.background(BACKGROUND)} if needs_background else {}
+    of_method, trees = _methods.call(name, "explain", **more), subject.by_columns(trees)
+    pieces = explain_chunks(trees, rows, of_method, progress=False)
     sums = np.concatenate([np.abs(piece.values).sum(axis=2) for piece in pieces])
-    return _mean(sums, subject.measured_names, measure, weights)
+    return _made(subject, name, *mean_of_rows(sums, weights))
 
 
-def _mean(sums, names, measure, weights):
-    mean, error = mean_of_rows(sums, weights)
-    return Importance(mean, names, measure.method, {**measure.parameters}, error)
+def _made(subject, name, values, error):
+    """Make an importance with the parameters that the name stands for."""
+    return Importance(values, subject.measured_names, name, {**_methods.resolve(name)[1]}, error)
 
 
-def _of_training_rows(subject, measure):
+def _of_training_rows(subject, name, method):
     n, p = subject.table.shape[0], subject.forest.n_features
     data = {"X": subject.table, "y": subject.y}
-    if measure.method == "mda":
+    if name == "mda":
         trees = subject.training_trees(TRIPLES // p, 4)
         more = {"random_state": subject.seed, "progress": False}
         return importance(subject.by_columns(trees), method="mda", **data, **more)
-    if measure.method != "oob_attributions":
-        return _by_trees(subject, subject.training_trees(), measure, data)
+    if method.name != "oob_attributions":
+        return _by_trees(subject, subject.training_trees(), name, data)
     size = n * p * subject.forest.n_outputs
     if size > KEPT:
         raise ValueError(
@@ -291,26 +270,25 @@ def _of_training_rows(subject, measure):
             "holds: call splitcredit.importance"
         )
     trees = subject.training_trees(SHAP_PAIRS, 4)
-    if measure.over == "trees":
-        return _by_trees(subject, trees, measure, data | {"sample_weight": subject.weights})
+    if MEASURES[name] == "trees":
+        return _by_trees(subject, trees, name, data | {"sample_weight": subject.weights})
     trees = subject.by_columns(trees)
-    values = measure.call("explain", progress=False)(trees, subject.table).values
-    return _mean(np.abs(values).sum(axis=2), subject.measured_names, measure, subject.weights)
+    values = explain(trees, subject.table, name, progress=False).values
+    return _made(subject, name, *mean_of_rows(np.abs(values).sum(axis=2), subject.weights))
 
 
-def _by_trees(subject, forest, measure, data):
+def _by_trees(subject, forest, name, data):
     """Average over trees, with the standard error over groups of them."""
     n_groups = min(GROUPS, forest.n_trees) if forest.n_trees > 3 else 1
     ends = np.linspace(0, forest.n_trees, n_groups + 1).astype(int)
-    of_method = partial(importance, method=measure.call(), **data)
     groups = [subject.by_columns(part(forest, a, b)) for a, b in pairwise(ends)]
-    values = np.array([of_method(group).values for group in groups])
+    values = np.array([importance(group, method=name, **data).values for group in groups])
     mean = np.average(values, axis=0, weights=np.diff(ends))
     error = values.std(axis=0, ddof=1) / np.sqrt(n_groups) if n_groups > 1 else None
-    return Importance(mean, subject.measured_names, measure.method, {**measure.parameters}, error)
+    return _made(subject, name, mean, error)
 
 
-def _of_scores(subject, measure):
+def _of_scores(subject, name):
     """Measure the loss of the score, on rows that the model has not seen, if there are any."""
     if not subject.has_test:
         subject.note(
@@ -321,11 +299,11 @@ def _of_scores(subject, measure):
     # A Booster that averages trees knows what their mean means, and its Forest does not.
     is_own = subject.inner is subject.forest or subject.format.mean_is_prediction
     model = subject.some_trees() if subject.is_averaged and is_own else subject.inner
-    more = {"random_state": subject.seed, **measure.parameters}
-    if measure.method == "sage":
+    more = {"random_state": subject.seed, **OF_SCORES[name]}
+    if name == "sage":
         more |= {"background": subject.background(BACKGROUND), "progress": False}
     rows = subject.forest.in_order(table)
-    of_method = _methods.call(measure.method, "importance", **more)
+    of_method = _methods.call(name, "importance", **more)
     return importance(subject.by_columns(model), rows, y, of_method, sample_weight=weights)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 from scipy.stats import beta, chi2, norm
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_predict
@@ -67,19 +68,16 @@ def suspicions(X, y, classes=(), X_test=None, y_test=None, seed=0) -> list[Suspi
     last.
     """
     rng = np.random.default_rng([seed, 60])
-    columns, *tests = columns_of([X] if X_test is None else [X, X_test])
-    test, outcome = tests[0] if tests else None, Outcome(np.asarray(y), tuple(classes))
-    whole = outcome
+    n, has_test = len(X), X_test is not None
+    every = columns_of(pd.concat([X, X_test], join="inner", ignore_index=True))  # without None
+    whole = Outcome(np.concatenate([y, y_test if has_test else y[:0]]), tuple(classes))
+    later, outcome = [c.values[n:] if has_test else None for c in every], whole.at(slice(n))
+    columns = [c._replace(values=c.values[:n], later=b) for c, b in zip(every, later, strict=True)]
     found = [*_values(columns, outcome), *_missing(columns, outcome), *_means(columns, outcome)]
-    if test:
-        of_test = Outcome(np.asarray(y_test), tuple(classes))
-        found += _contrasts(columns, outcome, test, of_test)
-        both = zip(columns, test, strict=True)
-        all_rows = [one._replace(values=np.append(one.values, other.values)) for one, other in both]
-        whole = outcome._replace(codes=np.append(outcome.codes, of_test.codes))
-        found += _means(all_rows, whole)
-    found += leaks_of_rows.found(columns, outcome, test, whole, rng)
-    rows = drawn(rng, len(X), ROWS)
+    if has_test:
+        found += [*_contrasts(columns, outcome, whole.at(slice(n, None))), *_means(every, whole)]
+    found += leaks_of_rows.found(columns, outcome, whole, rng)
+    rows = drawn(rng, n, ROWS)
     few, outcome = [c._replace(values=c.values[rows]) for c in columns], outcome.at(rows)
     for kind in (_alone, _pairs):
         known = {name for one in found for name in one.features}
@@ -204,10 +202,10 @@ def _means(columns, outcome) -> Iterator[Suspicion]:
                 break
 
 
-def _contrasts(columns, outcome, test, of_test) -> Iterator[Suspicion]:
+def _contrasts(columns, outcome, of_test) -> Iterator[Suspicion]:
     """Find features that go with the outcome in X far more, or otherwise, than in X_test."""
     one = gini(ranks_of(np.stack([c.values for c in columns], axis=1)), outcome)
-    other = gini(ranks_of(np.stack([c.values for c in test], axis=1)), of_test)
+    other = gini(ranks_of(np.stack([c.later for c in columns], axis=1)), of_test)
     error = np.hypot(gini_error(outcome), gini_error(of_test))
     for j, k in enumerate((np.abs(one - other) / error).argmax(axis=1)):
         off, n = abs(one[j, k] - other[j, k]), len(outcome.codes)

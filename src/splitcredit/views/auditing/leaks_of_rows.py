@@ -34,14 +34,12 @@ TWINS, TIED = ((CHANCE / 10, 0.02, 5), (0.01, 0.05, 10)), 0.02
 _NAMES = r"(?:^|[_\W])(?:id|ids|uuid|guid|key|index|rownum)(?:$|[_\W])"
 
 
-def found(columns, outcome, test, whole, rng) -> list[Suspicion]:
-    """Look for all kinds of this module; `test` has the columns of a test, or is None.
-
-    `whole` is the outcome of the rows, and of the test after them.
-    """
-    repeated = list(_repeated(columns, test)) or list(_twins(columns, test, rng))
-    names, orders = _identifiers(columns), _orders(columns, outcome, test, whole)
-    return [*names, *orders, *repeated, *_groups(columns, outcome, test)]
+def found(columns, outcome, whole, rng) -> list[Suspicion]:
+    """Look for all kinds; `whole` is the outcome of the rows, and of a test after them."""
+    has_test = any(column.later is not None for column in columns)
+    repeated = list(_repeated(columns, has_test)) or list(_twins(columns, has_test, rng))
+    names, orders = _identifiers(columns), _orders(columns, outcome, whole)
+    return [*names, *orders, *repeated, *_groups(columns, outcome)]
 
 
 def _identifiers(columns) -> Iterator[Suspicion]:
@@ -81,11 +79,10 @@ def _are_names(column, values):
     return bool(is_wide and kstest(whole / whole[-1], "uniform").pvalue > 0.01)
 
 
-def _orders(columns, outcome, test, whole) -> Iterator[Suspicion]:
+def _orders(columns, outcome, whole) -> Iterator[Suspicion]:
     """Find an outcome that goes with the order of the rows, or with a time."""
     places = Column("the order of the rows", np.arange(len(whole.codes), dtype=float))
-    later_columns = [None, *(test or [None] * len(columns))]
-    for column, later in zip([places, *columns], later_columns, strict=True):
+    for column in [places, *columns]:
         known = np.flatnonzero(np.isfinite(column.values))
         is_place, n = column is places, len(known)
         if n < 2 * FEWEST or not (is_place or column.is_time):
@@ -98,9 +95,9 @@ def _orders(columns, outcome, test, whole) -> Iterator[Suspicion]:
         error = gini_error(ordered)[trends.argmax()]
         if agree > max(least, ERRORS / np.sqrt(n)) or trend > max(rise, ERRORS * error):
             text = say("rows", what=column.name, trend=trend, agree=agree)
-            if later is not None:
-                k = (later.values <= np.nanmax(column.values)).sum()
-                text += say("before", k=k, n=len(later.values))
+            if column.later is not None:
+                k = (column.later <= np.nanmax(column.values)).sum()
+                text += say("before", k=k, n=len(column.later))
             kind, names = ("rows", ()) if is_place else ("time", (column.name,))
             yield Suspicion(kind, names, n, n, min(max(trend, agree), 1.0), text)
 
@@ -110,47 +107,48 @@ def _agreement(table):
     return (table[1:] * table[:-1]).sum(axis=1) / max((table**2).sum() / len(table), 1e-300)
 
 
-def _repeated(columns, test) -> Iterator[Suspicion]:
+def _repeated(columns, has_test) -> Iterator[Suspicion]:
     """Find rows that are equal in all columns, where chance would not make them so.
 
     By chance a row has exp(-s / 2) of the others as twins: s is the surprise of its values if
     columns are independent, and half of it is left for columns that depend on each other.
     """
     table = pd.DataFrame({j: c.values for j, c in enumerate(columns)})
-    own = table if test is None else pd.DataFrame({j: c.values for j, c in enumerate(test)})
+    own = pd.DataFrame({j: c.later for j, c in enumerate(columns)}) if has_test else table
     hashed = [pd.util.hash_pandas_object(of, index=False) for of in (own, table)]
-    is_twin = hashed[0].duplicated(keep=False) if test is None else hashed[0].isin(hashed[1])
+    is_twin = hashed[0].isin(hashed[1]) if has_test else hashed[0].duplicated(keep=False)
     surprise = np.zeros(len(own))
     for j in table:
         share = table[j].value_counts(normalize=True, dropna=False)
         surprise -= np.log(own[j].map(share).fillna(1 / len(table)).to_numpy())
     chance, k = np.minimum(len(table) * np.exp(-surprise / 2), 1).sum(), int(is_twin.sum())
     if k >= 3 and poisson.sf(k - 1, chance) < CHANCE:
-        where = "X are there more than once" if test is None else "X_test are rows of X, too"
+        where = "X_test are rows of X, too" if has_test else "X are there more than once"
         text = say("repeated", k=k, n=len(own), where=where, chance=chance)
         yield Suspicion("shared rows", (), k, len(own), max(k / len(own), 0.5), text)
 
 
-def _twins(columns, test, rng) -> Iterator[Suspicion]:
+def _twins(columns, has_test, rng) -> Iterator[Suspicion]:
     """Find rows that are far nearer to another one than the density of rows allows.
 
     Where the density is even, (d / D)^dim of the distances to the nearest and the K-th row is the
     least of K - 1 uniform numbers. The outer half of the K gives dim (Levina and Bickel 2004).
     """
     tables: list[list[np.ndarray]] = [[], []]
-    for column, other in zip(columns, test or columns, strict=True):
+    for column in columns:
         values = np.sort(column.values)
         most = np.unique(values, return_counts=True)[1].max()
         if not column.labels and np.isfinite(values).all() and most < TIED * len(values):
-            for part, own in zip(tables, (column.values, other.values), strict=True):
+            later = column.later if has_test else column.values
+            for part, own in zip(tables, (column.values, later), strict=True):
                 place = np.interp(own, values, np.linspace(0, 1, len(values)))  # from 0 to 1
                 part.append(np.nan_to_num(place))
     if len(tables[0]) < 3:
         return
     all_rows, of_test = (np.stack(table, axis=1) for table in tables)
     table = all_rows[drawn(rng, len(all_rows), COMPARED)]
-    own = table if test is None else of_test[drawn(rng, len(of_test), COMPARED // 2)]
-    k, skip, n = int(np.clip(len(table) // 20, 20, 100)), int(test is None), len(own)
+    own = of_test[drawn(rng, len(of_test), COMPARED // 2)] if has_test else table
+    k, skip, n = int(np.clip(len(table) // 20, 20, 100)), int(not has_test), len(own)
     if len(table) <= 2 * k:
         return
     distance = NearestNeighbors(n_neighbors=k + skip).fit(table).kneighbors(own)[0][:, skip:]
@@ -162,16 +160,16 @@ def _twins(columns, test, rng) -> Iterator[Suspicion]:
     counts = [(int((p < level).sum()), max(least, share * n)) for level, share, least in TWINS]
     near = max((count for count, least in counts if count >= least), default=0)
     if near:
-        where = "X have a near twin" if test is None else "X_test have a near twin in X"
+        where = "X_test have a near twin in X" if has_test else "X have a near twin"
         text = say("twins", k=near, n=n, where=where)
         yield Suspicion("groups", (), near, n, max(near / n, 0.5), text)
 
 
-def _groups(columns, outcome, test) -> Iterator[Suspicion]:
+def _groups(columns, outcome) -> Iterator[Suspicion]:
     """Find columns that name groups of rows, by like outcomes or by other columns that agree."""
     alike: dict[bytes, list] = {}  # columns that part the rows in the same way
     table, variance = outcome.centered(), max((outcome.centered() ** 2).sum(axis=1).mean(), 1e-300)
-    for j, column in enumerate(columns):
+    for column in columns:
         values, member, count = np.unique(column.values, return_inverse=True, return_counts=True)
         if not 10 <= len(values) <= len(member) / 2:
             continue
@@ -184,8 +182,8 @@ def _groups(columns, outcome, test) -> Iterator[Suspicion]:
         if inside > OF_GROUP and across < inside / 2:
             k = n = len(member)
             text = say("like", name=column.name, k=len(values))
-            if test is not None:
-                k, n = int(np.isin(test[j].values, values).sum()), len(test[j].values)
+            if column.later is not None:
+                k, n = int(np.isin(column.later, values).sum()), len(column.later)
                 text += say("shared", k=k, n=n)
             yield Suspicion("groups", (column.name,), k, n, min(inside, 1.0), text)
     for members in alike.values():

@@ -8,7 +8,7 @@ import pandas as pd
 
 from splitcredit import __version__
 from splitcredit.views.auditing import plots
-from splitcredit.views.auditing.texts import FOLDER, WORDS, number
+from splitcredit.views.auditing.texts import FOLDER, WORDS
 
 # Rows of a table that the page shows; the others are in `Audit.to_json`.
 MOST_ROWS = 300
@@ -70,7 +70,7 @@ def _table(title, table):
     shown = (
         table[:MOST_ROWS]
         .replace({"measure": WORDS})
-        .to_html(index=False, escape=True, border=0, na_rep="", float_format=number, justify="left")
+        .to_html(index=False, border=0, na_rep="", float_format="{:.3g}".format, justify="left")
     )
     more = f"<p>{len(table) - MOST_ROWS} more rows.</p>" if len(table) > MOST_ROWS else ""
     return (

@@ -56,27 +56,26 @@ class Subject:
         self.classes = self.forest.output_names if self.forest.n_outputs > 1 else ()
         if other is not None:
             self.classes = (other, *self.forest.output_names)
-        of_rows = X, y, weights
-        self.raw, *own = self._table(*of_rows, "X", self._keeps_all(X))
-        self.table, self.y, self.weights = own
-        self.codes = self.codes_of(self.y)
+        fits = len_of(X) * self.forest.n_features <= MOST_NUMBERS
+        keeps_all = fits and self.forest.inbag is not None  # out-of-bag rows are among all rows
+        self.raw, *self._own = self._table(X, y, weights, "X", keeps_all)
+        self.table, self.y, self.codes, self.weights = self._own
         self.why_not_bagged = self._why_not_bagged()
         self.has_test = X_test is not None
         if self.has_test and y_test is None:
             raise TypeError("X_test has no targets: pass y_test")
-        self.raw_test = None
-        self.test, self.test_y, self.test_weights = own
+        self.raw_test, self._test = None, self._own
         if self.has_test:
             if weights is not None and test_weights is None:
                 raise TypeError("X_test has no weights: pass sample_weight_test")
-            self.raw_test, *own = self._table(X_test, y_test, test_weights, "X_test", False)
-            self.test, self.test_y, self.test_weights = own
-        if self.weights is not None or self.test_weights is not None:
+            of_test = self._table(X_test, y_test, test_weights, "X_test", False)
+            self.raw_test, *self._test = of_test
+        *_, self.test_codes, test_weights = self._test
+        if self.weights is not None or test_weights is not None:
             self.note(
                 "Weights of rows count in means of attributions, permutation, SAGE and the score "
                 "of the model, and nowhere else."
             )
-        self.test_codes = self.codes_of(self.test_y)
         if self.codes is not None and not has_variance(self.codes):
             self.note("The target has no variance: no score can distinguish features.")
 
@@ -103,7 +102,7 @@ class Subject:
         if text not in self.notes:
             self.notes.append(text)
 
-    def codes_of(self, y):
+    def _codes_of(self, y):
         """Return the class of each row by index, or its number; None without targets."""
         if y is None:
             return None
@@ -119,9 +118,7 @@ class Subject:
 
         They keep their order. Rows without weight are left out, and equal weights are None.
         """
-        data, weights = (self.table, self.y, self.codes), self.weights
-        if of_test:
-            data, weights = (self.test, self.test_y, self.test_codes), self.test_weights
+        *data, weights = self._test if of_test else self._own
         rows = self._drawn(data[0].shape[0], weights, n, purpose)
         weights = row_weights(rows_at(weights, rows), len(rows))
         return *(rows_at(each, rows) for each in data), weights
@@ -212,11 +209,6 @@ class Subject:
         scores = scores[:, 1:] if len(self.classes) == 2 else scores
         return scores, self.codes[rows][seen], weights
 
-    def _keeps_all(self, X):
-        """Return whether all rows may be needed, as by a forest with out-of-bag rows."""
-        fits = len_of(X) * self.forest.n_features <= MOST_NUMBERS
-        return fits and self.forest.inbag is not None
-
     def _table(self, X, y, weights, what, keeps_all):
         try:
             X = rows_in(X)
@@ -238,7 +230,8 @@ class Subject:
             self.note(f"{MOST_ROWS:,} of the {n:,} rows of {what} were drawn, by the seed.")
             rows = self._drawn(n, weights, MOST_ROWS, 0)
             X, y, weights = (rows_at(each, rows) for each in (X, y, weights))
-        return X, _chunks.as_table(self.forest, self.steps.rows(X)), y, weights
+        table = _chunks.as_table(self.forest, self.steps.rows(X))
+        return X, table, y, self._codes_of(y), weights
 
     def frames(self):
         """Return the rows as they were passed, as DataFrames; None without a test."""

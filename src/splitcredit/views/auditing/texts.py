@@ -36,11 +36,6 @@ def percent(x) -> str:
     return f"{100 * x:z.0f} %" if is_plain else f"{100 * x:z.1f} %"
 
 
-def number(x) -> str:
-    """Write a number to three digits."""
-    return f"{x:.3g}"
-
-
 def span(numbers) -> str:
     """Write a share and its interval."""
     value, low, high = numbers
