@@ -1,4 +1,4 @@
-"""Interventional TreeSHAP of probabilities and losses: twin, shap, and chords."""
+"""Interventional TreeSHAP of probabilities and losses: twin, shap, chords, a worked example."""
 
 from dataclasses import replace
 from decimal import Decimal, localcontext
@@ -13,7 +13,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import twins
 import twins_interventional
-from forests import DRAWN, caterpillar, random_forest, rows_on_thresholds
+from forests import DRAWN, caterpillar, grow, leaf, random_forest, rows_on_thresholds, split
 from splitcredit import to_forest, tree_shap_interventional
 from splitcredit.kernels.interventional import explain as kernel
 from splitcredit.models import rescaling
@@ -73,6 +73,15 @@ def test_factors_of_one_give_the_values_of_the_raw_prediction():
     ours = kernel.tree_shap_rescaled(forest, X, background, np.ones((700, 200)))
     raw = kernel.tree_shap_interventional(forest, X, np.array([0]), background)[:, :, 0]
     assert twins.largest_error(ours, raw) <= twins.ROUNDING
+
+
+def test_a_stump_by_hand():
+    """Margins 0 and log 3 mean probabilities of 1/2 and 3/4, and x has half of z's on its side."""
+    forest = grow([split(1, 0.5, leaf(0.0), leaf(np.log(3.0)))], 3, aggregate="sum")
+    X, background = np.array([[0.0, 1.0, 0.0]]), np.array([[9.0, 0.0, 9.0], [9.0, 1.0, 9.0]])
+    attribution = tree_shap_interventional(forest, X, background, model_output="probability")
+    assert np.allclose(attribution.values[0, :, 0], [0, 1 / 8, 0], rtol=0, atol=1e-15)
+    assert np.allclose(attribution.baseline, [5 / 8], rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("curve", CURVES)

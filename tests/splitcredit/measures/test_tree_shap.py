@@ -1,4 +1,4 @@
-"""TreeSHAP, path-dependent and interventional, against fractions and shap's C code."""
+"""TreeSHAP, path-dependent and interventional, against fractions, shap's C code, and by hand."""
 
 from dataclasses import replace
 from functools import cache, partial
@@ -234,6 +234,15 @@ def test_interventional_values_equal_those_of_shap(name):
     rounded = replace(forest, threshold=forest.threshold.astype(np.float32))
     ours = tree_shap_interventional(rounded, X, background).values
     assert twins.largest_error(theirs, ours) <= 2e-7
+
+
+def test_an_and_of_two_features_shares_the_credit():
+    """By hand: the prediction is 12 if both are 1, as in the row, else 0."""
+    inner = split(1, 0.5, leaf(0.0), leaf(12.0))
+    forest = grow([split(0, 0.5, leaf(0.0), inner)], 2)
+    for z, expected in (([0, 0], [6, 6]), ([0, 1], [12, 0]), ([1, 0], [0, 12]), ([1, 1], [0, 0])):
+        values = tree_shap_interventional(forest, [[1, 1]], [z]).values
+        assert values[0, :, 0].tolist() == expected
 
 
 @pytest.mark.parametrize(("depth", "n_features"), [(60, 60), (60, 7), (100, 100)])
