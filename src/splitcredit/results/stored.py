@@ -148,7 +148,7 @@ class Result(Shown):
             if getattr(error, "filename", None) is not None:  # of the system
                 raise
             found = " ".join(str(error).split())
-            raise ValueError(f"{path} does not hold a {cls.__name__}: {found}") from None
+            raise ValueError(f"{path} holds no {cls.__name__}: {found}") from None
 
 
 def check_fields(kind, arrays) -> None:

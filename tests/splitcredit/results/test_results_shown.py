@@ -67,10 +67,10 @@ def test_a_result_is_read_back_from_its_file(result, tmp_path):
     back = kind.load(path)
     assert back.values.tobytes() == result.values.tobytes() and back.method == result.method
     assert back.parameters == result.parameters and list(tmp_path.iterdir()) == [path]
-    with pytest.raises(ValueError, match=r"a result\.npz does not hold a "):
+    with pytest.raises(ValueError, match=r"a result\.npz holds no "):
         (Attribution if kind is Importance else Importance).load(path)
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(ValueError, match=r"a result\.npz does not hold a "):
+    with pytest.raises(ValueError, match=r"a result\.npz holds no "):
         kind.load(path)
 
 

@@ -117,6 +117,9 @@ def test_rows_and_near_rows_on_both_sides_of_a_split_are_counted():
     rare = np.sort(CODE < 6).astype(int)  # sorted, and in no row of X
     found = suspicions(HONEST[:300], rare[:300], ("no", "yes"), HONEST[300:], rare[300:])
     assert not rare[:300].any() and [one.kind for one in found] == ["rows"]
+    X = HONEST.assign(k=MONEY)
+    reordered = X[300:][list("kabcd")]  # columns go by name
+    assert suspicions(X[:300], Y[:300], ("no", "yes"), reordered, Y[300:]) == []
     # A feature that was made from the outcomes of X says less in X_test.
     leave_out = [
         (Y[:300][MEMBER[:300] == m].sum() - y) for m, y in zip(MEMBER, Y[:300], strict=False)
