@@ -120,6 +120,9 @@ def test_rows_and_near_rows_on_both_sides_of_a_split_are_counted():
     X = HONEST.assign(k=MONEY)
     reordered = X[300:][list("kabcd")]  # columns go by name
     assert suspicions(X[:300], Y[:300], ("no", "yes"), reordered, Y[300:]) == []
+    for names, others in (("aabbc", "aabbc"), ("abcdk", "vwxyz")):  # by place, where no name fits
+        X, test = X.set_axis(list(names), axis=1), X[300:].set_axis(list(others), axis=1)
+        assert suspicions(X[:300], Y[:300], ("no", "yes"), test, Y[300:]) == []
     # A feature that was made from the outcomes of X says less in X_test.
     leave_out = [
         (Y[:300][MEMBER[:300] == m].sum() - y) for m, y in zip(MEMBER, Y[:300], strict=False)

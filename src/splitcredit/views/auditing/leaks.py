@@ -36,7 +36,7 @@ ROWS = 2_000
 # Honest features reach an area under the ROC curve of .97 (sizes of nuclei, for breast cancer) and
 # an R^2 of .9: one is suspect if its 95 % interval lies above .975 (Gini .95), or .92. The best of
 # thousands of honest pairs reaches more; one that gives the outcome away tells nearly all of it.
-# Honest features of two or three values reach less: a vote that tells a party has .96.
+# Features of two or three values have a lower one, above which 2 % of errors in y still lie.
 LIMITS, LIMITS_OF_PAIRS = {True: 0.95, False: 0.92}, {True: 0.97, False: 0.95}
 LIMIT_OF_FEW, FEW = 0.92, 3
 # A value is suspect if at most 1 % of its rows are exceptions to one outcome, and the bound of
@@ -69,7 +69,7 @@ def suspicions(X, y, classes=(), X_test=None, y_test=None, seed=0) -> list[Suspi
     """
     rng = np.random.default_rng([seed, 60])
     n, has_test = len(X), X_test is not None
-    every = columns_of(pd.concat([X, X_test], join="inner", ignore_index=True))  # without None
+    every = columns_of(_joined(X, X_test) if has_test else X)
     whole = Outcome(np.concatenate([y, y_test if has_test else y[:0]]), tuple(classes))
     later, outcome = [c.values[n:] if has_test else None for c in every], whole.at(slice(n))
     columns = [c._replace(values=c.values[:n], later=b) for c, b in zip(every, later, strict=True)]
@@ -84,6 +84,13 @@ def suspicions(X, y, classes=(), X_test=None, y_test=None, seed=0) -> list[Suspi
         found += kind([c for c in few if c.name not in known], outcome, rng)
     best = {(one.kind, one.features): one for one in found}  # of what is found twice the last
     return sorted(best.values(), key=lambda one: (one.kind in MINOR, -one.strength))
+
+
+def _joined(X, X_test):
+    """Join the rows, by the names of columns; by place if names are not unique, or no name fits."""
+    if X.columns.is_unique and X_test.columns.is_unique and set(X) & set(X_test):
+        return pd.concat([X, X_test], join="inner", ignore_index=True)
+    return pd.concat([X, X_test.set_axis(X.columns, axis=1)], ignore_index=True)
 
 
 def _values(columns, outcome) -> list[Suspicion]:

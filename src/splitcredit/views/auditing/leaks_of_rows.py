@@ -168,7 +168,8 @@ def _twins(columns, has_test, rng) -> Iterator[Suspicion]:
 def _groups(columns, outcome) -> Iterator[Suspicion]:
     """Find columns that name groups of rows, by like outcomes or by other columns that agree."""
     alike: dict[bytes, list] = {}  # columns that part the rows in the same way
-    table, variance = outcome.centered(), max((outcome.centered() ** 2).sum(axis=1).mean(), 1e-300)
+    table = outcome.centered()
+    variance = max((table**2).sum(axis=1).mean(), 1e-300)
     for column in columns:
         values, member, count = np.unique(column.values, return_inverse=True, return_counts=True)
         if not 10 <= len(values) <= len(member) / 2:
