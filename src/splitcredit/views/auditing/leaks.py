@@ -36,7 +36,7 @@ ROWS = 2_000
 # Honest features reach an area under the ROC curve of .97 (sizes of nuclei, for breast cancer) and
 # an R^2 of .9: one is suspect if its 95 % interval lies above .975 (Gini .95), or .92. The best of
 # thousands of honest pairs reaches more; one that gives the outcome away tells nearly all of it.
-# Features of two or three values have a lower one, above which 2 % of errors in y still lie.
+# Features of two or three values have a lower limit, so that y with 2 % of errors is suspect.
 LIMITS, LIMITS_OF_PAIRS = {True: 0.95, False: 0.92}, {True: 0.97, False: 0.95}
 LIMIT_OF_FEW, FEW = 0.92, 3
 # A value is suspect if at most 1 % of its rows are exceptions to one outcome, and the bound of
